@@ -342,8 +342,8 @@ def simulate(
         Option(
             metavar="NAME",
             help=(
-                "How constraints are met: projection [the default], baumgarte, ggl, none; an unknown "
-                "name lists all."
+                "How constraints are met: projection [the default], baumgarte, ggl, none, "
+                "null_space, partitioning; an unknown name lists all."
             ),
         ),
     ] = None,

@@ -100,6 +100,12 @@ def entries_of(system: Any, names: Sequence[str]) -> list[int]:
     return found
 
 
+def inertia_scale(M: np.ndarray) -> np.ndarray:
+    """Roots of the diagonal of M (nv,); 1 of entries without inertia."""
+    diagonal = np.diag(M)
+    return np.sqrt(np.where(diagonal > 0, diagonal, 1.0))  # type: ignore[no-any-return]
+
+
 def independent_entries(
     system: Any, J: np.ndarray, M: np.ndarray, wanted: Sequence[int] = ()
 ) -> IndependentEntries:
@@ -110,9 +116,7 @@ def independent_entries(
     ConstraintError
         The wanted entries do not determine the others, or depend on each other.
     """
-    diagonal = np.diag(M)
-    scale = np.sqrt(np.where(diagonal > 0, diagonal, 1.0))
-    chosen = IndependentEntries(J, scale, wanted)
+    chosen = IndependentEntries(J, inertia_scale(M), wanted)
     if wanted and sorted(wanted) != chosen.free:
         names = ", ".join(system.velocity_names[k] for k in wanted)
         own = ", ".join(system.velocity_names[k] for k in chosen.free) or "none"

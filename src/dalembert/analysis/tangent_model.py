@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from dalembert.analysis.minimal_form import entries_of, independent_entries
+from dalembert.analysis.minimal_form import entries_of, independent_entries, inertia_scale
 from dalembert.analysis.states import checked_state
 from dalembert.formulations.newton_euler.derivatives import Linearization, linearization
 from dalembert.spatial.arrays import Array
@@ -65,8 +65,7 @@ def tangent_basis(
         J_h = rows.position_rates(q, qd, t).jacobian
     positions = independent_entries(system, J_h, M)
     if not set(velocities.free) <= set(positions.free):
-        diagonal = np.sqrt(np.diag(M))
-        positions = type(positions)(J_h, diagonal, velocities.free)
+        positions = type(positions)(J_h, inertia_scale(M), velocities.free)
     N, B = positions.basis, velocities.basis
     driven = velocities.particular(-by_q @ N)
     still = np.zeros((len(N), B.shape[1]))

@@ -15,14 +15,21 @@ VELOCITIES, MOMENTA, QUASI_MOMENTA, INPUTS = "velocities", "momenta", "quasi_mom
 # joints stop.
 CONSTRAINED, NONHOLONOMIC, CONTACT = "constrained", "nonholonomic", "contact"
 # Stabilisations of constraints, for every method: ends of steps are projected; errors fade with a
-# time constant; positions move at corrected velocities; none. Of some methods: the equations that
-# are solved in the step, of index 2 or 3.
+# time constant; positions move at corrected velocities; none; accelerations come from equations in
+# the null space of the rows; dependent coordinates are solved for in each evaluation. Of some
+# methods: the equations that are solved in the step, of index 2 or 3.
 PROJECTION, BAUMGARTE, GGL, NONE = "projection", "baumgarte", "ggl", "none"
+NULL_SPACE, PARTITIONING = "null_space", "partitioning"
 INDEX_2, INDEX_3 = "index2", "index3"
-GENERAL = (PROJECTION, BAUMGARTE, GGL, NONE)
+MINIMAL = (NULL_SPACE, PARTITIONING)
+GENERAL = (PROJECTION, BAUMGARTE, GGL, NONE, *MINIMAL)
+MET = (PROJECTION, *MINIMAL)  # ends of steps are on the constraints
 STABILISATIONS = (*GENERAL, INDEX_2, INDEX_3)
 # Unknowns beside q, y, work and states of the controller that a method has in x.
 MULTIPLIERS, SLIPS, ACCELERATIONS = "multipliers", "slips", "accelerations"
+# Numbers that stay in a step of coordinate partitioning: which entries are dependent, and how often
+# others became so.
+DEPENDENT_ENTRIES, SWITCHES = "dependent_entries", "switches"
 
 Vector = np.ndarray[Any, Any]  # (n,) of floats or expressions
 Rate = Callable[[Any, Any], Any]  # f(t, x) -> x'

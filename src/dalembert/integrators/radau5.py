@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from dalembert.errors import DalembertError
-from dalembert.integrators.method_kinds import PROJECTION, External
+from dalembert.integrators.method_kinds import MET, External
 
 ORDER, TOO_SMALL = 5, 3.0
 
@@ -88,8 +88,9 @@ METHOD = External(
     "radau5",
     ORDER,
     steps,
-    refuses={
-        PROJECTION: "radau5 is a library's method, whose steps are not brought back to constraints: "
-        "give stabilisation='baumgarte' with time_constant=, or 'ggl', or take method='dop853'."
-    },
+    refuses=dict.fromkeys(
+        MET,
+        "radau5 is a library's method, whose steps are not brought back to constraints: "
+        "give stabilisation='baumgarte' with time_constant=, or 'ggl', or take method='dop853'.",
+    ),
 )

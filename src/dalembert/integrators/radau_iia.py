@@ -16,6 +16,7 @@ from dalembert.integrators.method_kinds import (
     GGL,
     INDEX_2,
     INDEX_3,
+    MINIMAL,
     MULTIPLIERS,
     PROJECTION,
     SLIPS,
@@ -238,5 +239,10 @@ METHOD = Constrained(
     step,
     memory={SOLUTION: STAGES},
     needs=needs,
+    refuses=dict.fromkeys(
+        MINIMAL,
+        "radau_iia solves for multipliers or projects: take 'projection', 'ggl', 'index2' or "
+        "'index3', or another method, such as 'gauss4'.",
+    ),
     own=OWN,
 )

@@ -11,6 +11,7 @@ from dalembert.integrators.fixed_point import FixedPoint, Solver
 from dalembert.integrators.method_kinds import (
     BAUMGARTE,
     GGL,
+    MINIMAL,
     MULTIPLIERS,
     NONE,
     NONHOLONOMIC,
@@ -148,7 +149,7 @@ METHOD = Constrained(
     needs=needs,
     refuses={
         **dict.fromkeys(
-            (BAUMGARTE, GGL, NONE),
+            (BAUMGARTE, GGL, NONE, *MINIMAL),
             "rattle solves for ends of steps on the constraints: leave stabilisation= out, or take "
             "another method, such as 'rk4'.",
         ),

@@ -126,7 +126,9 @@ def _digits(tensor: Sequence[Number]) -> float:
     return sum(half_unit(x) for x in tensor) + sum(half_unit(tensor[k]) for k in (1, 3, 4))
 
 
-def massless(bodies: Sequence[Body], joints: Sequence[Joint]) -> Iterable[Finding]:
+def massless(
+    bodies: Sequence[Body], joints: Sequence[Joint], constrained: bool = False
+) -> Iterable[Finding]:
     """Moving bodies, links on fixed joints lumped into them, without any mass or inertia."""
     groups = _carried(bodies, joints)
     carriers = {j.parent for j in joints if not j.is_fixed}
@@ -142,13 +144,21 @@ def massless(bodies: Sequence[Body], joints: Sequence[Joint]) -> Iterable[Findin
         body = by_name[joint.child]
         if groups[joint.child] & carriers:
             between.append(body)
+        elif constrained:
+            yield _of(
+                body,
+                "note",
+                f"it moves on joint {joint.name!r} and has no mass.",
+                "Its motion is that which constraints leave it.",
+            )
         else:
             yield _of(
                 body,
                 "error",
                 f"it moves on joint {joint.name!r} and has no mass: accelerations are not "
                 "determined,",
-                "so forward dynamics will refuse. Give it an inertia or fix the joint.",
+                "so forward dynamics will refuse. Give it an inertia, fix the joint, or close a loop by "
+                "constraints.",
             )
     if between:
         names = ", ".join(repr(b.name) for b in between[:3]) + (", ..." if len(between) > 3 else "")

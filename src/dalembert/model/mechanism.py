@@ -600,7 +600,9 @@ class Mechanism(Linkage):
 
     def _found(self) -> list[Finding]:
         """Findings that need no state, of which a new mechanism warns."""
-        return [*self.remarks, *validation.findings(self.bodies, self.joints, self.frames)]
+        constrained = bool(self.constraints)
+        own = validation.findings(self.bodies, self.joints, self.frames, constrained)
+        return [*self.remarks, *own]
 
     def warn(self) -> None:
         """Issue one warning for the errors and warnings among the findings, if there are any.

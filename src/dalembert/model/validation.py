@@ -91,7 +91,10 @@ def _joined_with_itself(mechanism: Linkage, constraint: Any) -> list[Finding]:
 
 
 def findings(
-    bodies: Sequence[Body], joints: Sequence[Joint], frames: Sequence[Frame] = ()
+    bodies: Sequence[Body],
+    joints: Sequence[Joint],
+    frames: Sequence[Frame] = (),
+    constrained: bool = False,
 ) -> list[Finding]:
     """Doubtful numbers of a mechanism of sound structure: axes, masses, limits, units; unchecked
     numbers.
@@ -102,7 +105,7 @@ def findings(
         doubts += _impossible_limits(joint)
     doubts += _limits_of_zero(joints)
     doubts += inertia_findings(bodies, joints, _length(bodies, joints))
-    doubts += massless(bodies, joints)
+    doubts += massless(bodies, joints, constrained)
     doubts += unit_findings(bodies, joints, frames)
     unchecked = [b for b in bodies if any(is_symbolic(x) for x in (b.mass, *b.com, *b.inertia))]
     if unchecked:

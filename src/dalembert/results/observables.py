@@ -28,7 +28,7 @@ RESERVED = frozenset(
     "potential_energy energy power_balance tau momenta parameters steps rejected reason reasons "
     "events changes mechanism method h forces friction end system function source write "
     "modes reactions held_forces solutions multipliers constraint_residual constraint_velocity "
-    "constraint_jacobian constraint_reactions stabilisation start parameter "
+    "constraint_jacobian constraint_reactions dependent_entries switches stabilisation start parameter "
     "controller_state coordinate_unit velocity_unit end_t end_q end_qd end_work "
     "end_controller_states internal_states internal_state end_internal_states controls".split()
 )

@@ -18,7 +18,10 @@ from dalembert.integrators.method_kinds import (
     INDEX_2,
     INDEX_3,
     NONE,
+    NULL_SPACE,
+    PARTITIONING,
     PROJECTION,
+    SWITCHES,
 )
 from dalembert.kinematics.forces import SIGN, STICK
 from dalembert.model.mechanism import Mechanism
@@ -39,6 +42,8 @@ HELD = {
     BAUMGARTE: "errors fade with a time constant (Baumgarte)",
     GGL: "velocities of coordinates corrected (Gear, Gupta, Leimkuhler)",
     NONE: "not stabilised, errors grow",
+    NULL_SPACE: "met at the end of each step, equations in their null space",
+    PARTITIONING: "dependent coordinates follow from independent ones",
     INDEX_2: "velocities met in each step (index 2)",
     INDEX_3: "positions met in each step (index 3)",
 }
@@ -348,7 +353,9 @@ class Run(Records):
             float(np.fmax.reduce(rows, axis=None))
             for rows in (self.residual, self.velocity_residual)
         )
+        switches = self.recorded.get(SWITCHES)
+        often = "" if switches is None else f" (switched {int(np.nanmax(switches))} times)"
         return [
-            f"constraints: {way}; largest residuals {positions:.2g} of positions, {velocities:.2g} "
-            "of velocities"
+            f"constraints: {way}{often}; largest residuals {positions:.2g} of positions, "
+            f"{velocities:.2g} of velocities"
         ]

@@ -19,6 +19,7 @@ import numpy as np
 from dalembert.compiled.memo import dynamics_of, kept
 from dalembert.errors import DalembertError, ParameterError
 from dalembert.expr import Expr, array, jacobian
+from dalembert.integrators.method_kinds import DEPENDENT_ENTRIES, SWITCHES
 from dalembert.kinematics.forces import SIGN, STICK, coulomb
 from dalembert.model.friction_laws import Stribeck
 from dalembert.model.parts import OF_FRICTION
@@ -49,6 +50,15 @@ MODES = Observable(
     description="0 rests, 1 or -1 slides, 2 moves freely, 3 or -3 rests as others leave it no motion",
 )
 HELD_FORCES = Observable(("velocity",), "N m, N", "forces that a sampled controller held")
+PARTITIONED = {
+    DEPENDENT_ENTRIES: Observable(
+        ("velocity",),
+        description="velocities that follow from others: 2 by rows of positions, 1 by other rows",
+    ),
+    SWITCHES: Observable(
+        description="how often other coordinates have become the independent ones"
+    ),
+}
 INTERNAL_STATES = Observable(("internal_state",), description="internal states of the system")
 
 
@@ -209,6 +219,8 @@ class FirstOrderSystem:
             declared["held_forces"] = HELD_FORCES
         if names := self.system.internal_names:
             declared["internal_states"] = replace(INTERNAL_STATES, labels=names)
+        if SWITCHES in self.unknowns:
+            declared |= PARTITIONED
         return declared
 
     @property
@@ -316,11 +328,12 @@ class FirstOrderSystem:
             q, y, _, states = self.split(x)
             t = float(self.clock(t, p))
             q = self.system.normalize(q)
+            unknowns = self.unknowns_in(x)
+            q, y = self.formulation.completed(t, q, y, self.numbers_in(p), unknowns)
             qd = velocities(t, q, y)
             tau = self.forces(t, q, qd, p, states)
             if not np.isfinite(tau).all():  # as in machine code, no number follows
                 return np.full(self.nx, np.nan)
-            unknowns = self.unknowns_in(x)
             internal = self.internal_in(x)
             q_rate, y_rate, power, changes = rates(t, q, y, qd, tau, internal, **unknowns)
             own = self.forces.rates(t, q, qd, states)
@@ -341,9 +354,10 @@ class FirstOrderSystem:
         form = self.at(p, x)
         q, y, _, states = self.split(normalized(self.formulation, x) if outside else x)
         t = self.clock(t, p)
+        unknowns = self.unknowns_in(x)
+        q, y = form.stabilisation.completed(form.system, q, y, t, unknowns)
         qd = form.velocities(t, q, y)
         tau = self.forces(t, q, qd, p, states, called)
-        unknowns = self.unknowns_in(x)
         if self.reactions:
             q_rate, y_rate, power = self.reactions.at(self.numbers_in(p)).rates(
                 t, q, qd, tau, self.modes(p)

@@ -18,7 +18,7 @@ import numpy as np
 from dalembert.compiled.memo import PLAIN, dynamics_of, kept, quantities_of
 from dalembert.errors import DalembertError
 from dalembert.formulations.hamilton.velocity_solver import Solver
-from dalembert.integrators.method_kinds import INDEX_3, PROJECTION
+from dalembert.integrators.method_kinds import DEPENDENT_ENTRIES, INDEX_3, MET
 from dalembert.native.function import CompiledFunction, function
 from dalembert.results.observables import Observable
 from dalembert.results.records import along, rows_of
@@ -31,7 +31,7 @@ from dalembert.systems.system import HAMILTON, System
 
 Rates = tuple[np.ndarray, np.ndarray, Any, np.ndarray]  # q', y', the power [W], internal rates
 NONE: np.ndarray = np.zeros(0)
-ON_CONSTRAINTS = (PROJECTION, INDEX_3)  # stabilisations that meet positions at every record
+ON_CONSTRAINTS = (*MET, INDEX_3)  # stabilisations that meet positions at every record
 NEARLY = 1e-6  # of the smallest singular value of the mass matrix at the start
 # error of velocities that come back from their momenta: the mass matrix is looked at again
 DOUBTFUL = 1e-3
@@ -172,6 +172,26 @@ class Formulation(ABC):
 
         found = kept(self.system.source, ("rates", *self.key), lambda: function(rates, **inputs))
         return partial(self.compiled_velocities, numbers=numbers), partial(found, numbers=numbers)
+
+    def completed(
+        self, t: Any, q: Any, y: Any, numbers: Any, unknowns: Mapping[str, Any]
+    ) -> tuple[Any, Any]:
+        """Compiled: q and y at which forces are those of a state in a step."""
+        if DEPENDENT_ENTRIES not in unknowns:
+            return q, y
+        lengths = self.stabilisation.lengths(self.system)
+
+        def completed(t: Any, q: Any, y: Any, numbers: Any, **unknowns: Any) -> tuple[Any, Any]:
+            """Both at one state."""
+            form = self.at(numbers)
+            return self.stabilisation.completed(form.system, q, y, t, unknowns)
+
+        sizes: dict[str, Any] = {"t": (), "q": self.system.nq, "y": self.system.nv}
+        sizes |= {"numbers": len(self.paths), **lengths}
+        found = kept(
+            self.system.source, ("completed", *self.key), lambda: function(completed, **sizes)
+        )
+        return found(t, q, y, numbers=numbers, **unknowns)  # type: ignore[no-any-return]
 
     @property
     def compiled_velocities(self) -> CompiledFunction:

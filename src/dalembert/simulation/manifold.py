@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from functools import cached_property
+from functools import cached_property, reduce
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from dalembert.expr import Expr, sqrt, substitute, symbols
-from dalembert.integrators.method_kinds import PROJECTION
+from dalembert.expr import Expr, maximum, sqrt, substitute, symbols
+from dalembert.integrators.method_kinds import DEPENDENT_ENTRIES, MET, PARTITIONING, SWITCHES
 from dalembert.integrators.passage import RETURNS
 from dalembert.simulation.elementwise import less, where
 from dalembert.simulation.formulation import Formulation
@@ -17,6 +17,7 @@ from dalembert.spatial import linear_algebra
 from dalembert.spatial.ldl import factorised, unchecked
 from dalembert.systems.constraint_response import Response
 from dalembert.systems.constraint_set import SWEEPS, ConstraintSet
+from dalembert.systems.coordinate_partitioning import CoordinatePartitioning
 from dalembert.systems.system import System
 
 
@@ -66,7 +67,8 @@ class StateManifold:
     def __init__(self, motion: Any, p: Any = None):
         self._motion, self._p = motion, p
         self.is_constrained = bool(ConstraintSet(motion.system).constraints)
-        self._projects = motion.formulation.stabilisation.name == PROJECTION
+        self._projects = motion.formulation.stabilisation.name in MET
+        self._parts = motion.formulation.stabilisation.name == PARTITIONING
         self.least: Any = 1.0  # margin of states whose rates were asked for in a step
 
     def bound(self, p: Any) -> StateManifold:
@@ -97,6 +99,8 @@ class StateManifold:
         x = self.normalized(x)
         if not (self.is_constrained and self._projects):
             return x
+        if self._parts:
+            return self._completed(t, x)
         q, y, *others = self._motion.state.parts(x)
         clock = self._clock(t)
         if law := self._motion.reactions:
@@ -109,14 +113,50 @@ class StateManifold:
             return np.concatenate([q, self._system.momenta(q, qd, clock), *others])
         return np.concatenate([q, qd, *others])
 
+    def _completed(self, t: Any, x: Any) -> Any:
+        """The state whose dependent entries follow from the others; which these are is chosen anew."""
+        q, y, *_ = self._motion.state.parts(x)
+        clock = self._clock(t)
+        entries = self._entries(x)
+        q, qd = entries.completed(q, y, clock)
+        marks = entries.chosen(q, qd, clock)
+        changes = np.abs(marks - entries.marks)
+        switched = where(less(0.5, reduce(maximum, changes)), 1.0, 0.0)
+        x = x.copy()
+        places = self._motion.state.slices
+        x[places["q"]], x[places["y"]] = q, qd
+        x[places[DEPENDENT_ENTRIES]] = marks
+        x[places[SWITCHES]] = x[places[SWITCHES]] + switched
+        return x
+
+    def _entries(self, x: Any) -> CoordinatePartitioning:
+        """Independent and dependent entries of a state."""
+        return CoordinatePartitioning(
+            self._constraints, self._motion.state.part(x, DEPENDENT_ENTRIES)
+        )
+
     def met(self, t: Any, x: Any, errors: Any = ()) -> tuple[Any, Any]:
-        """The state nearby, and the errors of x as they are."""
-        return self(t, x), errors
+        """The state nearby, and the errors of x; with coordinate partitioning those of dependent
+        entries follow from the others.
+        """
+        there = self(t, x)
+        return there, tuple(self._along(t, x, error) for error in errors)
+
+    def _along(self, t: Any, x: Any, error: Any) -> Any:
+        """The part of an error that is left once dependent entries are solved for."""
+        if not (self._parts and self._system.nq == self._system.nv):
+            return error
+        q, y, *_ = self._motion.state.parts(x)
+        e_q, e_y, *others = self._motion.state.parts(error)
+        entries, clock = self._entries(x), self._clock(t)
+        parts = [entries.along(change, q, y, clock) for change in (e_q, e_y)]
+        return np.concatenate([*parts, *others])
 
     @property
     def lands(self) -> bool:
         """Whether ends of steps are projected onto constraints; not beside joints that stick or stop."""
-        return self.is_constrained and self._projects and not self._motion.reactions
+        projects = self._projects and not self._parts
+        return self.is_constrained and projects and not self._motion.reactions
 
     def landed(self, t: Any, x: Any, errors: Any = ()) -> list[Any]:
         """Margin of the constraints, the state nearby that is one, then the parts of errors of x that

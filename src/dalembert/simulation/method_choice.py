@@ -12,14 +12,19 @@ from dalembert.integrators.method_kinds import (
     BAUMGARTE,
     CONSTRAINED,
     CONTACT,
+    DEPENDENT_ENTRIES,
     GENERAL,
     GGL,
     INPUTS,
     MOMENTA,
+    MULTIPLIERS,
     NONHOLONOMIC,
+    PARTITIONING,
     PROJECTION,
     QUASI_MOMENTA,
+    SWITCHES,
     VELOCITIES,
+    Constrained,
     Own,
 )
 from dalembert.simulation.first_order_system import FirstOrderSystem
@@ -68,7 +73,8 @@ def stabilisation_for(system: System, name: str, asked: Constraining) -> Stabili
             f"stabilisation={chosen!r} has multipliers as unknowns of each step, which {name!r} has "
             f"not: take method={' or '.join(others)}, or one of {', '.join(GENERAL)}."
         )
-    return Stabilisation(chosen, asked.time_constant)
+    unknowns = (DEPENDENT_ENTRIES, SWITCHES) if chosen == PARTITIONING else ()
+    return Stabilisation(chosen, asked.time_constant, unknowns)
 
 
 def own_of(name: str) -> Own:
@@ -91,6 +97,8 @@ def method_for(motion: FirstOrderSystem, name: str, rho_inf: float | None = None
 
     _check_contact(motion, name)
     _check_principles(motion, name)
+    _check_partition(motion)
+    _check_massless(motion, name)
 
     def energy(x: Any) -> Any:
         """The energy, which changes by the work done alone."""
@@ -137,6 +145,30 @@ def _check_principles(motion: FirstOrderSystem, name: str) -> None:
         f"{motion.system.name!r} has constraints by the principle {min(others)!r}, whose forces are "
         f"not J^T lambda: {name!r} with stabilisation={way.name!r} and formulation={form.name!r} "
         "does not solve for them. Take method='dop853' or 'rk4' with 'projection', in (q, qd)."
+    )
+
+
+def _check_partition(motion: FirstOrderSystem) -> None:
+    """See that independent velocities are entries of the state."""
+    if motion.formulation.canonical and motion.stabilisation == PARTITIONING:
+        raise ValueError(
+            f"stabilisation={PARTITIONING!r} has independent velocities, which states (q, p) have "
+            "not: take 'null_space' or 'projection', or a formulation in (q, qd)."
+        )
+
+
+def _check_massless(motion: FirstOrderSystem, name: str) -> None:
+    """See that a method does without the inverse of M where links have no mass."""
+    form = motion.formulation
+    solves_for_rows = (
+        isinstance(METHODS.get(name), Constrained) or MULTIPLIERS in form.stabilisation.unknowns
+    )
+    if not motion.system.massless or not (form.canonical or solves_for_rows):
+        return
+    raise ValueError(
+        f"{motion.system.name!r} has links without mass that move on joints, whose accelerations "
+        f"{name!r} with formulation={form.name!r} takes from the inverse of the mass matrix: give "
+        "them a small inertia, or take method='dop853' in (q, qd)."
     )
 
 

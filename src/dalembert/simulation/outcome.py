@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dalembert.integrators import REASONS, FixedStep
+from dalembert.integrators.method_kinds import DEPENDENT_ENTRIES, SWITCHES
 from dalembert.integrators.methods import TOO_SMALL
 from dalembert.native.propagator import Trajectories
 from dalembert.results.ends import End, ends_of
@@ -89,6 +90,10 @@ def run_of(
     recorded = _observables(initial, trajectories)
     if motion.system.internal_names:
         recorded["internal_states"] = motion.internal_in(x).copy()
+    if SWITCHES in motion.unknowns:
+        kept = motion.unknowns_in(x)
+        recorded[DEPENDENT_ENTRIES] = np.rint(kept[DEPENDENT_ENTRIES])
+        recorded[SWITCHES] = _counted(kept[SWITCHES][..., 0])
     rows = _RecordRows(x, qd, recorded)
     ended = None
     if ends.good is not None or not start.single:
@@ -118,6 +123,12 @@ def run_of(
         recorded=rows.observables | motion.formulation.recorded_counts,
         **_described(loop),
     )
+
+
+def _counted(counts: np.ndarray) -> np.ndarray:
+    """Counts (N, K) that never fall, from those at records within steps, which may be one too many."""
+    later = np.rint(counts)[:, ::-1]
+    return np.fmin.accumulate(later, axis=1)[:, ::-1]  # type: ignore[no-any-return]
 
 
 def _described(loop: EventLoop) -> dict[str, Any]:

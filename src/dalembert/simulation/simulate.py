@@ -159,7 +159,10 @@ def simulate(
     stabilisation : str, optional
         Of constraints: 'projection' of positions and velocities after each step (by default);
         'baumgarte', whose errors fade with a time constant; 'ggl', which corrects the velocities
-        at which coordinates move (Gear, Gupta, Leimkuhler); 'none', for which errors grow; with
+        at which coordinates move (Gear, Gupta, Leimkuhler); 'none', for which errors grow;
+        'null_space', which projects, with accelerations from equations without multipliers;
+        'partitioning', for which dependent coordinates follow from independent ones, whose choice
+        `Run.observables['dependent_entries']` tells, and its changes ['switches']; with
         'radau_iia' besides 'index2' and 'index3', for which, as for 'ggl', multipliers are unknowns
         of its stages; 'generalized_alpha' has 'index3' alone. `Run.residual` tells errors.
     time_constant : float, optional

@@ -16,6 +16,7 @@ from dalembert.errors import DalembertError
 from dalembert.formulations import newton_euler
 from dalembert.formulations.hamilton.trees import lie_poisson
 from dalembert.kinematics.forces import passive_force
+from dalembert.model import masses
 from dalembert.model.constraint import PRINCIPLES, Constraint
 from dalembert.model.mechanism import Mechanism
 from dalembert.systems.constrained_derivatives import forward_dynamics_derivatives
@@ -81,6 +82,12 @@ class ConstrainedMechanism(MechanismSystem):
         """ad*_qd p of spherical and free joints (nv,)."""
         tree, (qd, p), _ = self._mechanism.at(qd=qd, p=p)
         return np.array(lie_poisson(tree, qd, p), dtype=object)
+
+    @cached_property
+    def massless(self) -> bool:  # type: ignore[override]
+        """Whether a joint moves bodies without mass alone, whose motion loops determine."""
+        bodies, joints = self._mechanism.bodies, self._mechanism.joints
+        return any(finding.severity == "error" for finding in masses.massless(bodies, joints))
 
     @cached_property
     def driven(self) -> Sequence[int]:  # type: ignore[override]

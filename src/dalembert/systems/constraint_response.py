@@ -161,11 +161,13 @@ class RowSolver(NamedTuple):
 
     judge : `ConstraintSet` that finds accelerations which rows contradict
     bias : of J qdd = bias (k,)
+    share : s of each row of an inertia M + s J^T J (k,); None: it is M
     """
 
     judge: Any
     response: Response
     bias: Vector
+    share: Vector | None = None
 
     @property
     def rows(self) -> ConstraintRates:
@@ -186,7 +188,10 @@ class RowSolver(NamedTuple):
         pushed = self.response.inertia.reduced(list(force))
         missing = bias - self.response.accelerated(pushed)
         multipliers = self.response.multipliers(missing)
-        return self.response.along(multipliers, pushed), multipliers
+        qdd = self.response.along(multipliers, pushed)
+        if self.share is not None:
+            multipliers = multipliers - self.share * bias
+        return qdd, multipliers
 
 
 def _transposed(rows: Sequence[Mapping[int, Any]]) -> list[dict[int, Any]]:

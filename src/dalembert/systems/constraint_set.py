@@ -26,6 +26,7 @@ from dalembert.expr import (
     maximum,
     symbol,
 )
+from dalembert.formulations.lagrange.regular import check_regular
 from dalembert.integrators.choice import chosen
 from dalembert.model.constraint import Constraint, ConstraintRates, ProgramConstraint
 from dalembert.spatial.ldl import Factors, factorised, unchecked
@@ -236,13 +237,26 @@ class ConstraintSet:
         return [self._alike[self.labels.index(name)] for name in self.position_labels]
 
     def inertia(self, q: Vector, t: Any) -> SparseFactors:
-        """Factors of the mass matrix.
+        """Factors of the mass matrix; where links have no mass, of M + s J^T J, with which motion along
+        the constraints is the same.
 
         Raises
         ------
         SingularMassMatrixError
         """
-        return self.system.factors_of_inertia(q, t)  # type: ignore[no-any-return]
+        if not (self.system.massless and self.holonomic):
+            return self.system.factors_of_inertia(q, t)  # type: ignore[no-any-return]
+        M, J, share = self._stiffened(q, t)
+        M = M + share * (J.T @ J)
+        if M.dtype != object:
+            check_regular(M, self.system.name, self.system.velocity_names)
+        return SparseFactors.of(factorised(M.tolist(), unchecked))
+
+    def _stiffened(self, q: Vector, t: Any) -> tuple[np.ndarray, np.ndarray, Any]:
+        """M, J of the rows of positions, and s, by which J^T J is as large as M."""
+        M = np.asarray(self.system.mass_matrix(q, t))
+        J = self.position_rates(q, np.zeros(self.system.nv), t).jacobian
+        return M, J, np.trace(M) / sum(x * x for x in np.ravel(J))
 
     def accelerations(
         self,
@@ -302,7 +316,13 @@ class ConstraintSet:
         bias = rows.bias
         if time_constant is not None:
             bias = bias - self._feedback(rows.velocity, q, t, time_constant)
-        return RowSolver(self, self.response(inertia, rows), bias)
+        return RowSolver(self, self.response(inertia, rows), bias, self._share(q, t))
+
+    def _share(self, q: Vector, t: Any) -> Vector | None:
+        """s of each row of `inertia` (k,); None where all links have mass."""
+        if not (self.system.massless and self.holonomic):
+            return None
+        return self._stiffened(q, t)[2] * self.is_position.astype(float)
 
     def check_accelerations(self, rows: ConstraintRates, bias: Vector, qdd: np.ndarray) -> None:
         """Raise a ConstraintError if accelerations of floats meet no row that follows from others."""

@@ -68,6 +68,8 @@ class System(ABC):
     mechanism : the mechanism whose bodies, frames and joints these equations have, if there is one.
     formulations : names of the state equations that there are; the first is the default.
     positive_definite : whether M is positive wherever the system is.
+    massless : whether some velocities may move no inertia, so that M is singular, and move by
+        constraints alone.
     solvers : names of the ways in which `velocities` solves for them, if there are several.
     explained_by_code : whether compiled code itself finds states whose accelerations are not
         determined.
@@ -105,6 +107,7 @@ class System(ABC):
     formulations: tuple[str, ...] = (LAGRANGE, HAMILTON)
     solvers: tuple[str, ...] = ()
     positive_definite = False
+    massless: bool = False
     explained_by_code = False
     __dir__ = public_names
 
