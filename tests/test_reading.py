@@ -47,8 +47,8 @@ def module(file):
     return file.removesuffix(".py").replace("/", ".")
 
 
-def test_there_are_four_routes():
-    assert len(ROUTES) == 4
+def test_there_are_five_routes():
+    assert len(ROUTES) == 5
 
 
 @pytest.mark.parametrize("route", ROUTES)

@@ -87,7 +87,8 @@ def test_a_film_shows_the_marks_in_their_colour(four_bar, tmp_path):
 
 
 STUB = """
-const drawn = [], context = {setTransform() {}, clearRect() {}, beginPath() {}, moveTo() {}, lineTo() {}, arc() {}, fillText() {},
+const drawn = [], places = [], put = (x, y) => places.push([x, y]);
+const context = {setTransform() {}, clearRect() {}, beginPath() {}, moveTo: put, lineTo: put, arc: put, fillText() {},
   stroke() { drawn.push(context.strokeStyle); }, fill() { drawn.push("fill " + context.fillStyle); }}, elements = {};
 const document = {documentElement: {}, body: {}, getElementById: id => elements[id] ??= {checked: true, value: "0", append() {},
   getContext: () => context, clientWidth: 640, clientHeight: 480, width: 0, height: 0, addEventListener() {}}};
@@ -97,12 +98,28 @@ const requestAnimationFrame = () => {};
 """
 
 
-@pytest.mark.skipif(shutil.which("node") is None, reason="no interpreter of JavaScript")
-def test_the_script_of_the_page_draws_rings_rims_and_floors(tmp_path):
-    run = shown(*da.loops.differential_drive())
-    page = run.animate(tmp_path / "run.html").read_text(encoding="utf-8")
+def drawn_by_page(run, folder, what):
+    """Strokes and fills of the page's script at its first picture, or the places that it draws at [pixels]."""
+    page = run.animate(folder / "run.html").read_text(encoding="utf-8")
     script = re.search(r"<script>(.*)</script>", page, re.DOTALL)[1].replace('"use strict";', "")
-    file = tmp_path / "page.js"
-    file.write_text(STUB + script + "\nconsole.log(JSON.stringify(drawn))")
-    drawn = json.loads(subprocess.run(["node", file], capture_output=True, text=True, check=True).stdout)
+    file = folder / "page.js"
+    file.write_text(STUB + script + f"\nconsole.log(JSON.stringify({what}))")
+    return json.loads(subprocess.run(["node", file], capture_output=True, text=True, check=True).stdout)
+
+
+NODE = pytest.mark.skipif(shutil.which("node") is None, reason="no interpreter of JavaScript")
+
+
+@NODE
+def test_the_script_of_the_page_draws_rings_rims_and_floors(tmp_path):
+    drawn = drawn_by_page(shown(*da.loops.differential_drive()), tmp_path, "drawn")
     assert drawn.count("--mark") == 4 and drawn.count("fill --soft") == 1      # two rings, two rims; one floor
+
+
+@NODE
+@pytest.mark.parametrize("make", [da.loops.four_bar, da.loops.differential_drive, da.loops.stewart_platform, da.loops.flyball_governor,
+                                  da.loops.n_four_bar], ids=lambda make: make.__name__)
+def test_the_page_draws_nothing_beyond_its_canvas(make, tmp_path):
+    places = np.array(drawn_by_page(shown(*make(3) if make is da.loops.n_four_bar else make()), tmp_path, "places"))
+    assert len(places) > 20 and places.min() >= 0 and (places <= [640, 480]).all()
+    assert (np.ptp(places, axis=0) / [640, 480]).max() > 0.45      # and does not waste it
