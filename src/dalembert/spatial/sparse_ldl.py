@@ -24,6 +24,7 @@ from dalembert.spatial.ldl import Factors
 from dalembert.spatial.vectors import Scalar
 
 Entries = Mapping[int, Scalar]  # of a row, by column
+NOTHING = 0  # the usual entry of long rows, left out before others are looked at
 Column = list[tuple[int, Scalar]]  # entries of L below its 1
 
 
@@ -100,6 +101,30 @@ class SparseFactors(NamedTuple):
     def held(self, values: Sequence[Scalar]) -> Sequence[Scalar]:
         """Values of which many others are computed: as they are."""
         return values
+
+
+def entries_of(row: Sequence[Scalar]) -> dict[int, Scalar]:
+    """Entries of a row that are not 0 by structure."""
+    return {k: x for k, x in enumerate(row) if x is not NOTHING and not known_zero(x)}
+
+
+def linked(rows: Sequence[Iterable[int]]) -> list[list[int]]:
+    """Numbers of rows in groups that are linked by entries in common; empty rows are in none."""
+    holders: dict[int, list[int]] = {}
+    for k, row in enumerate(rows):
+        for entry in row:
+            holders.setdefault(entry, []).append(k)
+    groups: list[list[int]] = []
+    seen: set[int] = set()
+    for entry in [*holders]:
+        waiting, group = [entry], []
+        while waiting:
+            fresh = [k for k in holders.pop(waiting.pop(), ()) if k not in seen]
+            seen.update(fresh)
+            group += fresh
+            waiting += [other for k in fresh for other in rows[k]]
+        groups.append(group)
+    return [group for group in groups if group]
 
 
 def dot(row: Entries, vector: Sequence[Scalar]) -> Scalar:

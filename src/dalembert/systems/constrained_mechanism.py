@@ -13,12 +13,16 @@ import numpy as np
 
 from dalembert.codegen.symbols import vector_of_symbols
 from dalembert.errors import DalembertError
+from dalembert.expr import Expr
 from dalembert.formulations import newton_euler
 from dalembert.formulations.hamilton.trees import lie_poisson
+from dalembert.formulations.lagrange.regular import check_regular_rows
+from dalembert.formulations.newton_euler.mass_matrix import mass_matrix_entries
 from dalembert.kinematics.forces import passive_force
 from dalembert.model import masses
 from dalembert.model.constraint import PRINCIPLES, Constraint
 from dalembert.model.mechanism import Mechanism
+from dalembert.spatial.sparse_ldl import eliminated
 from dalembert.systems.constrained_derivatives import forward_dynamics_derivatives
 from dalembert.systems.mechanism_system import MechanismSystem
 from dalembert.systems.system import HAMILTON, System
@@ -125,7 +129,14 @@ class ConstrainedMechanism(MechanismSystem):
         """Factors of M(q) (nv, nv); of trees with long branches by articulated bodies."""
         if self._is_long:
             return factors_of_tree(self._mechanism, self._regrouped, q)
-        return System.factors_of_inertia(self, q, t)
+        if self._functions is not newton_euler:
+            return System.factors_of_inertia(self, q, t)
+        tree, (q,), _ = self._regrouped.at(q=q)
+        rows = mass_matrix_entries(tree, q)
+        if not any(isinstance(x, Expr) for row in rows for x in row.values()):
+            check_regular_rows(rows, self.name, self.velocity_names)
+        inward = range(self.nv - 1, -1, -1)
+        return eliminated(rows, lambda k, pivot: 1 / pivot, inward)
 
     def bias_force(self, q, qd, t=0.0):
         """C qd + g and the forces of springs (nv,)."""

@@ -12,7 +12,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dalembert.expr import (
-    known_zero,
     maximum,
     minimum,
     sqrt,
@@ -24,7 +23,9 @@ from dalembert.spatial.sparse_ldl import (
     SparseFactors,
     dot,
     eliminated,
+    entries_of,
     gram,
+    linked,
 )
 
 # of the size of a row's inverse inertia: what other rows leave of it is rounding
@@ -69,7 +70,7 @@ class Response(NamedTuple):
         """
         if isinstance(inertia, Factors):
             inertia = SparseFactors.of(inertia)
-        entries = [_entries(row) for row in rows.jacobian.tolist()]
+        entries = [entries_of(row) for row in rows.jacobian.tolist()]
         columns = [inertia.inward(row) for row in entries]
         mobility = inertia.gram(columns)
         own = [row.get(k, 0.0) for k, row in enumerate(mobility)]
@@ -118,7 +119,7 @@ class Response(NamedTuple):
 
     def rates(self, motion: Vector) -> Vector:
         """J v (k,) of a change of the state along velocities."""
-        rows = [_entries(row) for row in self.rows.jacobian.tolist()]
+        rows = [entries_of(row) for row in self.rows.jacobian.tolist()]
         return np.array(self.inertia.products(rows, list(motion)))
 
     @property
@@ -207,29 +208,11 @@ def _tolerances(rows: Sequence[Mapping[int, Any]]) -> list[float]:
     as many as their coordinates.
     """
     found = [DEPENDENT] * len(rows)
-    for group in _groups(rows):
+    for group in linked(rows):
         if len(group) >= len({entry for k in group for entry in rows[k]}):
             for k in group:
                 found[k] = OVERCONSTRAINED
     return found
-
-
-def _groups(rows: Sequence[Mapping[int, Any]]) -> list[list[int]]:
-    """Numbers of rows that are linked by entries in common; empty rows are in none."""
-    groups: list[tuple[set[int], list[int]]] = []
-    for k, row in enumerate(rows):
-        if not row:
-            continue
-        entries, numbers = {*row}, [k]
-        apart = []
-        for other, members in groups:
-            if entries.isdisjoint(other):
-                apart.append((other, members))
-            else:
-                entries |= other
-                numbers += members
-        groups = [*apart, (entries, numbers)]
-    return [numbers for _, numbers in groups]
 
 
 def _sizes(own: Sequence[Any], alike: Sequence[tuple[str, str]]) -> list[Any]:
@@ -262,8 +245,3 @@ def _inverse(pivot: Any, rounding: Any) -> Any:
         return 1 / pivot if above else 0.0
     with np.errstate(divide="ignore"):
         return chosen(above, 1 / pivot, 0.0)
-
-
-def _entries(row: Sequence[Any]) -> dict[int, Any]:
-    """Entries of a row that are not 0 by structure."""
-    return {k: x for k, x in enumerate(row) if not known_zero(x)}

@@ -30,7 +30,7 @@ from dalembert.formulations.lagrange.regular import check_regular
 from dalembert.integrators.choice import chosen
 from dalembert.model.constraint import Constraint, ConstraintRates, ProgramConstraint
 from dalembert.spatial.ldl import Factors, factorised, unchecked
-from dalembert.spatial.sparse_ldl import SparseFactors
+from dalembert.spatial.sparse_ldl import SparseFactors, entries_of
 from dalembert.systems.constraint_response import Response, RowSolver
 from dalembert.systems.principles import Principles
 
@@ -234,7 +234,7 @@ class ConstraintSet:
     @cached_property
     def _alike_positions(self) -> list[tuple[str, str]]:
         """Constraint and unit of the rows that have a position."""
-        return [self._alike[self.labels.index(name)] for name in self.position_labels]
+        return [*compress(self._alike, self.is_position)]
 
     def inertia(self, q: Vector, t: Any) -> SparseFactors:
         """Factors of the mass matrix; where links have no mass, of M + s J^T J, with which motion along
@@ -410,7 +410,8 @@ class ConstraintSet:
         if not self.constraints:
             return -within
         rows = self.rates(q, qd, t)
-        reach = reduce(maximum, [sum(absolute(row)) for row in rows.jacobian])
+        slopes = [entries_of(row).values() for row in rows.jacobian.tolist()]
+        reach = reduce(maximum, [sum(map(absolute, row)) for row in slopes])
         speed = reduce(maximum, absolute(np.asarray(qd)), 0.0)
         residuals = absolute(np.array([*self.position(q, t), *rows.velocity]))
         return reduce(maximum, residuals) - within * (1.0 + reach * (1.0 + speed))

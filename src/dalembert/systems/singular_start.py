@@ -25,6 +25,8 @@ def check_start(rows: Any, q: np.ndarray, qd: np.ndarray, t: float) -> None:
     rank = rows.rank(q, qd, t)
     if rank == len(rows.labels) or not rows.holonomic:
         return
+    if rows.rank(_anywhere(rows, q), qd, t) == rank:
+        return
     usual = max(rows.rank(beside, qd, t) for beside in _beside(rows, q, t))
     if usual <= rank:
         return
@@ -40,6 +42,12 @@ def check_start(rows: Any, q: np.ndarray, qd: np.ndarray, t: float) -> None:
 
 def _jacobian(rows: Any, q: np.ndarray, qd: np.ndarray, t: float) -> np.ndarray:
     return rows.rates(q, qd, t).jacobian.astype(float)  # type: ignore[no-any-return]
+
+
+def _anywhere(rows: Any, q: np.ndarray) -> np.ndarray:
+    """A random position, in which as many rows are independent as in any."""
+    change = np.random.default_rng(1).normal(size=rows.system.nv)
+    return np.asarray(rows.system.integrate(q, change))
 
 
 def _beside(rows: Any, q: np.ndarray, t: float) -> list[np.ndarray]:

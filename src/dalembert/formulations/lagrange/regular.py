@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
 from dalembert.errors import SingularMassMatrixError
 from dalembert.spatial import linear_algebra
+from dalembert.spatial.sparse_ldl import linked
 
 ROUNDING = (
     16 * np.finfo(float).eps
@@ -54,6 +55,29 @@ def check_regular(M: np.ndarray, system: str, names: Sequence[str]) -> None:
         raise singular(
             system, names, int(np.argmax(np.abs(null))), value, row if M.ndim == 3 else None
         )
+
+
+def check_regular_rows(
+    rows: Sequence[Mapping[int, float]], system: str, names: Sequence[str]
+) -> None:
+    """The same of one mass matrix (n, n) by the entries of its rows, block by block.
+
+    Raises
+    ------
+    SingularMassMatrixError
+    """
+    found = []
+    for block in linked(rows):
+        M = np.array([[rows[k].get(j, 0.0) for j in block] for k in block])
+        scale = np.array([abs(rows[k][k]) or 1.0 for k in block]) ** -0.5
+        _, values, right = np.linalg.svd(M * np.outer(scale, scale))
+        found.append(
+            (float(values[-1]), float(values[0]), block[int(np.argmax(np.abs(right[-1])))])
+        )
+    largest = max((value for _, value, _ in found), default=1.0)
+    value, _, k = min(found, default=(1.0, 1.0, 0))
+    if value <= ROUNDING * len(rows) * max(largest, np.finfo(float).tiny):
+        raise singular(system, names, k, value, None)
 
 
 def singular(

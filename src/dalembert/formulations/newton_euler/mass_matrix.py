@@ -60,13 +60,22 @@ def mass_matrix(mechanism: Mechanism, q: Values) -> Array:
 def composite_mass_matrix(tree: Tree, q: Sequence[Scalar]) -> list[list[Scalar]]:
     """The same on scalars."""
     M: list[list[Scalar]] = [[0.0] * tree.nv for _ in range(tree.nv)]
+    for full, entries in zip(M, mass_matrix_entries(tree, q), strict=True):
+        for column, value in entries.items():
+            full[column] = value
+    return M
+
+
+def mass_matrix_entries(tree: Tree, q: Sequence[Scalar]) -> list[dict[int, Scalar]]:
+    """Rows of the same by column, without entries between bodies of different branches."""
+    M: list[dict[int, Scalar]] = [{} for _ in range(tree.nv)]
     composite = list(tree.inertia)
     X = [None, *(tree.joint[i].placement(q) for i in tree.outward())]
     S = [(), *(tree.joint[i].subspace(q) for i in tree.outward())]
 
     def add(row, column, value):
         """Add a value to an entry."""
-        M[row][column] = M[row][column] + value
+        M[row][column] = M[row].get(column, 0.0) + value
 
     for i in tree.inward():
         for b, (column, s) in enumerate(zip(tree.joint[i].dof, S[i], strict=True)):
