@@ -200,7 +200,10 @@ def test_multipliers_of_rows_that_depend_are_the_least_ones():
     J = np.concatenate([c.rates(system, q, qd).jacobian for c in mechanism.constraints])
     force = system.mass_matrix(q) @ system.forward_dynamics(q, qd, np.zeros(5)) + system.bias_force(q, qd)
     assert np.linalg.matrix_rank(J, tol=1e-6) == 4
-    np.testing.assert_allclose(found, np.linalg.pinv(J.T, rcond=1e-6) @ force, atol=1e-9)
+    own = np.diag(J @ np.linalg.solve(system.mass_matrix(q), J.T)).reshape(2, 3)
+    sizes = np.sqrt(np.repeat(own.sum(axis=1), 3))                       # of each point, in any axes
+    least = np.linalg.pinv((J / sizes[:, None]).T, rcond=1e-6) @ force / sizes
+    np.testing.assert_allclose(found, least, atol=1e-9)
     np.testing.assert_allclose(system.multipliers(q, qd, np.zeros(5)), found, atol=1e-9)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -67,6 +68,8 @@ class Freedoms:
     ranks : those found, at random states; several: the rank changes from branch to branch
     rank_here : at the configuration that was given, else None
     lost : rows that follow from others at that configuration alone
+    not_unique : rows whose multipliers are not unique, there or at random states: those that follow
+        from others, and the others
     position : words about it: 'regular', or singular with what passes through it; empty without one
 
     Examples
@@ -89,6 +92,7 @@ class Freedoms:
     rank_here: int | None = None
     lost: tuple[RedundantRow, ...] = ()
     position: str = ""
+    not_unique: tuple[str, ...] = ()
 
     @property
     def gruebler(self) -> int:
@@ -114,6 +118,8 @@ class Freedoms:
         if self.position:
             lines.append(f"  here: rank {self.rank_here}, {self.position}")
         lines += [f"  here also redundant: {row}" for row in self.lost]
+        if self.not_unique:
+            lines.append(f"  multipliers not unique: {', '.join(self.not_unique)}")
         return "\n".join(lines)
 
 
@@ -134,6 +140,11 @@ class RowsAt:
             RedundantRow(labels[row], tuple(labels[k] for k in others))
             for row, others in dependent_rows(self.scaled, within)
         ]
+
+    def sharing(self, redundant: Sequence[RedundantRow]) -> tuple[str, ...]:
+        """Names, in their order, of rows that follow from others, and of the others."""
+        names = {name for row in redundant for name in (row.row, *row.others)}
+        return tuple(label for label in self.set.labels if label in names)
 
 
 def consistent_states(
@@ -229,6 +240,7 @@ def degrees_of_freedom(mechanism: Any, q: Any = None, t: float = 0.0) -> Freedom
     planar chain: 1 degree of freedom
       3 velocities, 3 rows of rank 2 (Gruebler's count: 0)
       redundant: pin[1] holds nothing that moves
+      multipliers not unique: pin[1]
     """
     system = numeric_system(mechanism, "has no degrees of freedom")
     if not system.constraints:
@@ -251,6 +263,7 @@ def degrees_of_freedom(mechanism: Any, q: Any = None, t: float = 0.0) -> Freedom
         "configuration_dof": system.nv - _holonomic_rank(rows.set, state, t),
         "redundant": tuple(redundant[best]),
         "ranks": tuple(sorted({count - len(rows) for rows in redundant})),
+        "not_unique": rows.sharing(redundant[best]),
     }
     if near is not None:
         freedoms |= _position(system, near, t, rank, always)
@@ -293,7 +306,12 @@ def _position(system: Any, q: np.ndarray, t: float, rank: int, always: set[str])
     here = len(rows.J) - len(redundant)
     words = "regular" if here >= rank else _through(system, rows, q, t, rank - here)
     lost = tuple(row for row in redundant if row.row not in always) if here < rank else ()
-    return {"rank_here": here, "lost": lost, "position": words}
+    return {
+        "rank_here": here,
+        "lost": lost,
+        "position": words,
+        "not_unique": rows.sharing(redundant),
+    }
 
 
 def _through(system: Any, rows: RowsAt, q: np.ndarray, t: float, lost: int) -> str:

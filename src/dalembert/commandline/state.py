@@ -85,9 +85,13 @@ def _of_constraints(
     """Rows of constraints and their multipliers; nothing of a mechanism without any."""
     if not mechanism.constraints:
         return {}
-    rows = ConstraintSet(system_of(mechanism)).labels
+    rows = ConstraintSet(system_of(mechanism))
     values = da.multipliers(mechanism, q, qd, tau)
-    return {"constraint_rows": list(rows), "multipliers": values}
+    return {
+        "constraint_rows": list(rows.labels),
+        "multipliers": values,
+        "not_unique": list(rows.not_unique(q, qd)),
+    }
 
 
 def show_dynamics(
@@ -116,7 +120,12 @@ def show_dynamics(
     if mechanism.constraints:
         line(out)
         line(out, "Multipliers of the constraints, which count as applied forces", "bold")
-        show_multipliers(out, quantities["constraint_rows"], quantities["multipliers"])
+        show_multipliers(
+            out,
+            quantities["constraint_rows"],
+            quantities["multipliers"],
+            quantities["not_unique"],
+        )
     for title, name in (("Mass matrix M", "mass_matrix"), ("Coriolis matrix C", "coriolis_matrix")):
         line(out)
         line(out, title, "bold")

@@ -159,10 +159,15 @@ def _show_vectors(out: Console, names: Sequence[str], columns: dict[str, np.ndar
     )
 
 
-def show_multipliers(out: Console, rows: Sequence[str], multipliers: np.ndarray) -> None:
-    """Multipliers by the names of their rows."""
-    values = TableColumn("lambda", [f"{x + 0.0:.5g}" for x in multipliers])
-    show_table(out, [left("row", rows)], [values])
+def show_multipliers(
+    out: Console, rows: Sequence[str], multipliers: np.ndarray, not_unique: Sequence[str]
+) -> None:
+    """Multipliers by the names of their rows, and which of them are not unique."""
+    columns = [TableColumn("lambda", [f"{x + 0.0:.5g}" for x in multipliers])]
+    if not_unique:
+        notes = ["not unique, of least norm" if row in not_unique else "" for row in rows]
+        columns.append(left("", notes))
+    show_table(out, [left("row", rows)], columns)
 
 
 def show_matrix(out: Console, matrix: np.ndarray) -> None:

@@ -185,7 +185,9 @@ def multipliers(mechanism: Source, q: Values, qd: Values, tau: Values, t: Any = 
     -------
     multipliers : (k,) or (N, k) array
         One of each row of `constraint_jacobian`; of `da.constraints.Closure` moments [N m], then
-        forces [N]; of a function J over its unit.
+        forces [N]; of a function J over its unit. Of rows that depend on each other, which
+        `da.degrees_of_freedom(mechanism, q).not_unique` names, they are not unique: those with the
+        least sum of J M^-1 J^T lambda^2, row by row, by its diagonal.
 
     Raises
     ------
@@ -235,7 +237,7 @@ def reactions(
         `Rolling`, `PointContact` and `Knife`: moment about that frame's origin, then force, in the
         base's axes [N m, N]. For all others the generalized force J^T lambda [N m, N]. Programs and
         constraints on velocities by the vakonomic principle, whose forces are not along rows, are
-        left out.
+        left out. Where rows depend on each other, reactions are not unique: see `multipliers`.
 
     Raises
     ------

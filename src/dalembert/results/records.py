@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import prod
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
@@ -18,10 +18,12 @@ from dalembert.results.events import Change, Event
 from dalembert.results.observables import Observable, Observables, observables_of
 from dalembert.results.solutions import Solutions
 from dalembert.spatial.arrays import Array
+from dalembert.systems.constraint_set import ConstraintSet
 from dalembert.systems.kinds import system_of
 from dalembert.systems.system import System
 
 FINISHED = "finished"
+NOT_UNIQUE = "of least norm, as rows depend on each other, and not unique:"
 
 
 @dataclass(frozen=True)
@@ -94,7 +96,27 @@ class Records:
         `modes` and `reactions` of friction and stops, `held_forces` of a sampled controller,
         `solutions` of an iterative solver, `internal_states` of the system.
         """
-        return Observables(self, observables_of(self.system) | self.declared, self.recorded)
+        declared = observables_of(self.system) | self.declared
+        if self.not_unique:
+            name = "multipliers"
+            words = f"{declared[name].description}; {NOT_UNIQUE} {', '.join(self.not_unique)}"
+            declared[name] = replace(declared[name], description=words)
+        return Observables(self, declared, self.recorded)
+
+    @cached_property
+    def not_unique(self) -> tuple[str, ...]:
+        """Names of rows of constraints whose multipliers are not unique at the first record, the last
+        or one between, of the first trajectory: rows that follow from others, and the others.
+        """
+        if not self.system.constraints:
+            return ()
+        rows = ConstraintSet(self.system)
+        q, qd = (x.reshape(-1, *x.shape[-2:])[0] for x in (self.q, self.qd))
+        looked_at = {0, len(self.times) // 2, len(self.times) - 1}
+        states = [(q[k], qd[k], self.times[k]) for k in looked_at]
+        finite = [state for state in states if np.isfinite(np.concatenate(state[:2])).all()]
+        names = {name for state in finite for name in rows.not_unique(*state)}
+        return tuple(label for label in rows.labels if label in names)
 
     @property
     def modes(self) -> Array | None:
@@ -106,7 +128,8 @@ class Records:
     @property
     def multipliers(self) -> Array | None:
         """Multipliers of constraints (records, k) or (N, records, k), forces on the side of the
-        applied ones, as they follow from the states; None without constraints.
+        applied ones, as they follow from the states; None without constraints. Those of the rows
+        `not_unique` are of least norm.
 
         Raises
         ------

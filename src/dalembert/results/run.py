@@ -30,7 +30,7 @@ from dalembert.results.columns import columns
 from dalembert.results.dataset import dataset
 from dalembert.results.displays import display
 from dalembert.results.labels import header, library
-from dalembert.results.records import Records
+from dalembert.results.records import NOT_UNIQUE, Records
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -355,7 +355,10 @@ class Run(Records):
         )
         switches = self.recorded.get(SWITCHES)
         often = "" if switches is None else f" (switched {int(np.nanmax(switches))} times)"
-        return [
+        lines = [
             f"constraints: {way}{often}; largest residuals {positions:.2g} of positions, "
             f"{velocities:.2g} of velocities"
         ]
+        if self.not_unique:
+            lines.append(f"multipliers: {NOT_UNIQUE} {', '.join(self.not_unique)}")
+        return lines

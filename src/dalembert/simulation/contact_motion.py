@@ -98,8 +98,10 @@ def least_constraint(
         contacts.touching(q, qd, t),
     )
     J = contacts.rates(q, qd, t).jacobian
-    solver = ConstraintSet(contacts.base).solver(q, qd, t)
+    rows = ConstraintSet(contacts.base)
+    solver = rows.solver(q, qd, t)
     qdd, multipliers = solver.accelerations(force + J.T @ forces)
+    multipliers = np.array(solver.response.least(multipliers, rows.axes))
     M = np.asarray(contacts.base.mass_matrix(q, t), dtype=float)
     unconstrained = np.linalg.solve(M, np.asarray(force, dtype=float))
     away = qdd - unconstrained

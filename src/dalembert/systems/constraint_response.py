@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import (
+    Callable,
     Mapping,
     Sequence,
 )
 from functools import reduce
+from operator import add
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -35,6 +37,7 @@ DEPENDENT = 1e-11
 OVERCONSTRAINED = 1e-7
 # of inverse inertias in other units: moments of bodies of 1 mm to 1 km stay above it
 ACROSS_UNITS = 1e-6
+TAKES_PART = 1e-6  # of the largest share in a dependency of rows: less is rounding
 
 Vector = Any  # (n,) of floats or expressions
 
@@ -47,7 +50,7 @@ class Response(NamedTuple):
     columns : rows of J L^-T by their entries
     mobility : factors of J M^-1 J^T, without the rows that follow from others
     scales : usual size of the rows of J M^-1 J^T
-    alike : a key of each row; rows of one key have a size in common
+    alike : constraint and unit of each row; rows of both have a size in common
     """
 
     rows: ConstraintRates
@@ -55,7 +58,7 @@ class Response(NamedTuple):
     columns: list[dict[int, Any]]
     mobility: SparseFactors
     scales: list[Any]
-    alike: Sequence[Any]
+    alike: Sequence[tuple[str, str]]
 
     @classmethod
     def of(
@@ -74,7 +77,7 @@ class Response(NamedTuple):
         columns = [inertia.inward(row) for row in entries]
         mobility = inertia.gram(columns)
         own = [row.get(k, 0.0) for k, row in enumerate(mobility)]
-        scales = _sizes(own, alike)
+        scales = _sizes(own, alike, maximum)
         dependent = _tolerances(entries)
 
         def inverse(k: int, pivot: Any) -> Any:
@@ -129,32 +132,55 @@ class Response(NamedTuple):
         rows = [self.along(row) for row in units.tolist()]
         return np.array(rows).T
 
-    def least(self, multipliers: Sequence[Any]) -> list[Any]:
-        """The multipliers of least norm that push alike.
+    def least(self, multipliers: Sequence[Any], axes: Sequence[tuple[str, str]]) -> list[Any]:
+        """The multipliers with the least sum of (s lambda)^2 that push alike, where s^2 is the sum of
+        the rows' own inverse inertias over rows of the same axes: the same forces however rows are
+        scaled or signed, and constraints on points in whatever axes.
 
         J^T lambda stays as it is where lambda changes by a vector that J M^-1 J^T = L D L^T does not
-        feel. The least lambda is in the span of the columns of L that have pivots.
+        feel. The least s lambda is in the span of the columns of s^-1 L that have pivots.
+
+        axes : constraint and unit of each row; rows of both are components in some axes
         """
         inverses = self.mobility.inverse_pivots
+        own = [
+            sum(x * x * self.inertia.inverse_pivots[k] for k, x in column.items())
+            for column in self.columns
+        ]
+        sizes = [sqrt(chosen(x > 0, x, 1.0)) for x in _sizes(own, axes, add)]
         kept = [chosen(x > 0, 1.0, 0.0) for x in inverses]
-        spanning: list[dict[int, Any]] = [{} for _ in kept]  # rows of L, by column
+        spanning: list[dict[int, Any]] = [{} for _ in kept]  # rows of s^-1 L, by column
         for k, column in enumerate(self.mobility.columns):
-            spanning[k][k] = kept[k]
+            spanning[k][k] = kept[k] / sizes[k]
             for i, x in column:
-                spanning[i][k] = x
+                spanning[i][k] = x / sizes[i]
         columns = _transposed(spanning)
         products = gram(columns)
         for k, row in enumerate(products):
             row[k] = row[k] + 1 - kept[k]
-        along = [dot(column, multipliers) for column in columns]
+        scaled = [s * multiplier for s, multiplier in zip(sizes, multipliers, strict=True)]
+        along = [dot(column, scaled) for column in columns]
         factors = eliminated(products, lambda k, pivot: 1 / pivot)
         parts = factors.solved(along)
         every = reduce(minimum, kept, 1.0) > 0
         least = []
-        for row, multiplier in zip(spanning, multipliers, strict=True):
-            shared = dot(row, parts)
+        for row, multiplier, s in zip(spanning, multipliers, sizes, strict=True):
+            shared = dot(row, parts) / s
             least.append(chosen(every, multiplier, shared))
         return least
+
+    @property
+    def dependent(self) -> list[int]:
+        """Numbers of the rows, at a state of floats, that follow from others or from which others
+        follow: their multipliers are not unique.
+        """
+        found: set[int] = set()
+        sizes = np.sqrt(np.asarray(self.scales, dtype=float))
+        for k in np.flatnonzero(np.asarray(self.mobility.inverse_pivots) == 0):
+            unit = np.eye(len(sizes))[k]
+            shares = sizes * np.abs(self.mobility.outward(unit.tolist()))
+            found |= {int(k), *np.flatnonzero(shares > TAKES_PART * shares.max()).tolist()}
+        return sorted(found)
 
 
 class RowSolver(NamedTuple):
@@ -215,27 +241,31 @@ def _tolerances(rows: Sequence[Mapping[int, Any]]) -> list[float]:
     return found
 
 
-def _sizes(own: Sequence[Any], alike: Sequence[tuple[str, str]]) -> list[Any]:
-    """Usual size of each row: the greatest of its constraint in its unit, and at least some of those
-    in other units, so that rows which are all rounding do not stand for themselves.
+def _sizes(
+    own: Sequence[Any], alike: Sequence[tuple[str, str]], joined: Callable[[Any, Any], Any]
+) -> list[Any]:
+    """Usual size of each row: the sizes of its constraint in its unit `joined`, and at least some of
+    those in other units, so that rows which are all rounding do not stand for themselves.
     """
-    of_unit = _greatest(own, alike)
+    of_unit = _joined(own, alike, joined)
     constraints = [constraint for constraint, _ in alike]
     if len({*alike}) == len({*constraints}):
         return of_unit
-    of_constraint = _greatest(own, constraints)
+    of_constraint = _joined(own, constraints, joined)
     return [
         maximum(size, ACROSS_UNITS * other)
         for size, other in zip(of_unit, of_constraint, strict=True)
     ]
 
 
-def _greatest(values: Sequence[Any], keys: Sequence[Any]) -> list[Any]:
-    """Greatest value with the same key, for each value."""
-    greatest: dict[Any, Any] = {}
+def _joined(
+    values: Sequence[Any], keys: Sequence[Any], joined: Callable[[Any, Any], Any]
+) -> list[Any]:
+    """All values with the same key, joined, for each value."""
+    found: dict[Any, Any] = {}
     for value, key in zip(values, keys, strict=True):
-        greatest[key] = maximum(greatest[key], value) if key in greatest else value
-    return [greatest[key] for key in keys]
+        found[key] = joined(found[key], value) if key in found else value
+    return [found[key] for key in keys]
 
 
 def _inverse(pivot: Any, rounding: Any) -> Any:

@@ -232,6 +232,17 @@ class ConstraintSet:
         return alike
 
     @cached_property
+    def axes(self) -> list[tuple[str, str]]:
+        """Constraint and unit of each row of a wrench, whose axes are free; other rows are each by
+        itself.
+        """
+        wrenches = {c.name for c in self.constraints if c.acts_on is not None}
+        return [
+            (name, unit if name in wrenches else f"{unit}, {label}")
+            for label, (name, unit) in zip(self.labels, self._alike, strict=True)
+        ]
+
+    @cached_property
     def _alike_positions(self) -> list[tuple[str, str]]:
         """Constraint and unit of the rows that have a position."""
         return [*compress(self._alike, self.is_position)]
@@ -281,7 +292,8 @@ class ConstraintSet:
         return motion.accelerations, motion.multipliers
 
     def multipliers(self, force: Vector, q: Vector, qd: Vector, t: Any = 0.0) -> Vector:
-        """Multipliers (k,) under Q + tau - bias, of least norm where rows follow from others.
+        """Multipliers (k,) under Q + tau - bias, of least norm, as `Response.least` has it, where
+        rows follow from others.
 
         Raises
         ------
@@ -290,7 +302,17 @@ class ConstraintSet:
         motion = self.principles.motion(force, q, qd, t)
         rows = self.principles.rows
         response = rows.response(rows.inertia(q, t), rows.rates(q, qd, t))
-        return np.array(response.least(motion.multipliers))
+        return np.array(response.least(motion.multipliers, rows.axes))
+
+    def not_unique(self, q: Vector, qd: Vector, t: float = 0.0) -> tuple[str, ...]:
+        """Names of the rows whose multipliers are not unique at a state of floats: rows that follow
+        from others, and the others.
+        """
+        rows = self.principles.rows
+        if not rows.constraints:
+            return ()
+        response = rows.response(rows.inertia(q, t), rows.rates(q, qd, t))
+        return tuple(rows.labels[k] for k in response.dependent)
 
     def solver(
         self,

@@ -119,7 +119,7 @@ class EntryVector(Entrywise):
 
     def __setitem__(self, places: slice, values: Any) -> None:
         start, stop, _ = places.indices(len(self))
-        changed = np.concatenate([self[:start], values, self[stop:]])
+        changed: Any = np.concatenate([self[:start], values, self[stop:]])
         self.pieces, self.starts = changed.pieces, changed.starts
 
     def _entry(self, k: int, symbol_of: Callable[[str, int], Any] | None = None) -> Any:
