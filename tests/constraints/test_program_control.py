@@ -59,6 +59,14 @@ def test_only_the_velocity_error_dies_in_the_stable_region():
     assert abs(run.qd[-1, 0] - 1) < 1e-12 and run.q[-1, 0] - 30 == pytest.approx(-0.05 * 4 / 3, abs=1e-10)
 
 
+@pytest.mark.parametrize("alpha, position, rate", [(-400.0, 0.05 / 20, 0.05), (1e-6, 0.05 * 5, 0.05)])
+def test_small_and_large_alpha_leave_the_error_of_the_velocity(alpha, position, rate):
+    """For alpha -> -inf positions come near, to e0 sqrt(m/|alpha|), and the velocity swings by e0 for ever; for alpha -> 0 nothing is led."""
+    run = coupled(steady(alpha), [0.0], [0.95], np.linspace(0, 5, 501), 0.0)
+    assert np.abs(run.q[:, 0] - run.times).max() == pytest.approx(position, rel=1e-3)
+    assert np.abs(run.qd[:, 0] - 1).max() == pytest.approx(rate, rel=1e-3)
+
+
 def test_chetaevs_reading_of_example_a_does_not_control_the_plant():
     """m x1'' = 0, x2'' = Q - lambda with Phi = x1 - x2', hence lambda = Q - v0: the generator is dragged along."""
 

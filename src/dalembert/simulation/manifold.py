@@ -20,6 +20,8 @@ from dalembert.systems.constraint_set import SWEEPS, ConstraintSet
 from dalembert.systems.coordinate_partitioning import CoordinatePartitioning
 from dalembert.systems.system import System
 
+FAR = 5  # corrections of ends of steps, which may be far from the constraints, by directions there
+
 
 class LinearisedMotion(NamedTuple):
     """Motion about a state.
@@ -89,7 +91,7 @@ class StateManifold:
         return ConstraintSet(self._system)
 
     def __call__(self, t: Any, x: Any) -> Any:
-        return self._corrected(t, x, SWEEPS)
+        return self._corrected(t, x, FAR)
 
     def returned(self, t: Any, x: Any) -> Any:
         """The state after one correction of positions and velocities towards the nearest one."""
@@ -163,7 +165,7 @@ class StateManifold:
         projection leaves.
         """
         margin, near, *along = self.approached(t, x, errors)
-        return [margin, self(t, near), *along]
+        return [margin, self._corrected(t, near, SWEEPS), *along]
 
     def approached(self, t: Any, x: Any, errors: Any = ()) -> list[Any]:
         """Margin of the constraints, a state nearer to them, then the parts of errors of x that
