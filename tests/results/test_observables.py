@@ -214,3 +214,13 @@ def test_one_without_value_is_left_out_of_tables_with_a_warning(tmp_path):
     assert (run.q[:, 0] < 0.5).any()
     with pytest.warns(da.DalembertWarning, match="observable 'root' is left out: entry"):
         assert run.to_csv(tmp_path / "run.csv").read_text().splitlines()[0].endswith("energy,work,level")
+
+
+def test_columns_of_a_matrix_have_the_names_of_rows_and_velocities(tmp_path):
+    mechanism, q = da.loops.four_bar()
+    run = da.simulate(mechanism, q, np.zeros(3), 0.02, record=0.01, method="dop853")
+    head, first, *_ = run.to_csv(tmp_path / "run.csv").read_text().splitlines()
+    values = dict(zip(head.split(","), map(float, first.split(",")), strict=True))
+    J = da.constraint_jacobian(mechanism, run.q[0])
+    assert values["constraint_jacobian of pin[2] coupler"] == J[2, 1] != 0
+    assert not any("constraint_jacobian of 0" in name for name in values)

@@ -60,6 +60,13 @@ def test_wheels_are_rims_that_touch_the_floor():
     assert radii.max() <= 0.2 + 1e-9 and radii.max() > 0.15
 
 
+def test_a_cart_on_a_plane_hangs_on_no_stick():
+    run = shown(*da.loops.differential_drive())
+    figure = figure_of(run, run.times)
+    base = figure.names.index(run.mechanism.bodies[0].name)
+    assert base not in {point for pair in figure.sticks for point in pair} and figure.sticks
+
+
 def test_a_ball_has_three_rims():
     rolling = da.constraints.Rolling("roll", "ball", (0.1, 0.2, 0.3), ((0, 0, 0), (0, 0, 1)))
     ball = da.Mechanism("ball", (da.Body("floor"), da.Body("ball", 1.0, (0, 0, 0), (1, 0, 1, 0, 0, 1))),

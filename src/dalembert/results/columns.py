@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import product
 from typing import Any
 
@@ -35,9 +36,17 @@ def _entries(name: str, declared: Observable, run: Records, values: Any) -> dict
     sizes = values.shape[1:]
     if not sizes:
         return {name: values}
+    before = [_along(axis, n, run) for axis, n in zip(declared.axes, sizes[:-1], strict=False)]
     last = declared.names(run.system) or tuple(map(str, range(sizes[-1])))
-    labels = product(*(map(str, range(n)) for n in sizes[:-1]), last)
+    labels = product(*before, last)
     flat = values.reshape(len(values), -1).T
     return {
         f"{name} of {' '.join(label)}": column for label, column in zip(labels, flat, strict=True)
     }
+
+
+def _along(axis: str, size: int, run: Records) -> Sequence[str]:
+    """Names of the entries along an axis, as an observable on it alone has them, else numbers."""
+    alone = (d.names(run.system) for d in run.observables.declared.values() if d.axes == (axis,))
+    numbers = tuple(map(str, range(size)))
+    return next((names for names in alone if len(names) == size), numbers)

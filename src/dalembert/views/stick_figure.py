@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from dalembert.results.run import Run
 
 MOST_TOGETHER = 8  # trajectories in one figure: the first of a run
+AFLOAT = ("free", "planar")  # types of joints under which a body moves about, on no stick
 FLAT = 1e-4  # of the largest extent: a motion thinner than that is planar
 OBLIQUE = (-0.9, 0.4)  # azimuth and elevation of the eye, unless the motion is planar [rad]
 
@@ -90,9 +91,7 @@ def figure_of(run: Run, times: np.ndarray, trace: str | None = None) -> StickFig
     ]
     masses = np.stack(com, axis=2) if com else np.zeros((*T.shape[:2], 0, 3))
     frames = np.concatenate([T[..., 3], *(T[..., k] for k in range(3))], axis=-1)
-    sticks = [
-        [index[j.parent], index[j.child]] for j in m.joints if j.type.quaternion_freedoms != 6
-    ]  # a floating body has no stick
+    sticks = [[index[j.parent], index[j.child]] for j in m.joints if j.type.name not in AFLOAT]
     sticks += [[index[f.body], index[f.name]] for f in m.frames]
     marks = ConstraintMarks.of(m)
     sticks += [[index[place.body], len(names) + k] for k, place in enumerate(marks.places)]
