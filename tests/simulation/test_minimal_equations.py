@@ -227,3 +227,48 @@ def test_a_link_without_mass_is_refused_where_the_inverse_of_m_is_needed(massles
         da.simulate(spin, [0.3, 0, 0], [0, 0, 0], 1.0)
     with pytest.raises(da.SingularMassMatrixError):
         da.simulate(spin, [0.3, 0, 0], [0, 0, 0], 1.0, stabilisation="null_space")
+
+
+def test_a_mass_at_the_pin_of_its_joint_is_part_of_the_link_before(massless):
+    """The coupler as a point mass on the crank's end, where the joint moves no inertia."""
+    point = da.Body("coupler", 0.6)
+    bodies = tuple(point if body.name == "coupler" else body for body in massless.bodies)
+    loop = da.Mechanism("point", bodies, massless.joints, gravity=massless.gravity).constrained(*massless.constraints)
+    state = start(loop)
+    run = da.simulate(loop, *state, 1.0, record=0.5)
+    crank = [body for body in massless.bodies if body.name == "crank"][0]
+    tip = crank.mass * 0.2 + 0.6 * 0.4, crank.mass + 0.6
+    com = tip[0] / tip[1]
+    about = crank.inertia[5] + crank.mass * (0.2 - com) ** 2 + 0.6 * (0.4 - com) ** 2
+    heavier = da.Body("crank", tip[1], (com, 0, 0), (0, 0, about, 0, 0, about))
+    lumped = tuple(heavier if body.name == "crank" else body for body in massless.bodies)
+    with pytest.warns(da.DalembertWarning):
+        other = da.Mechanism("lumped", lumped, massless.joints, gravity=massless.gravity).constrained(*massless.constraints)
+    np.testing.assert_allclose(da.simulate(other, *state, 1.0, record=0.5).q, run.q, atol=1e-8)
+    weighed = da.simulate(loop, *state, 1.0, record=0.5, parameters={"rocker.mass": 1.1})
+    np.testing.assert_allclose(weighed.q, run.q, atol=1e-9)
+
+
+class Wire(da.System):
+    """A cart, and a point without mass on a parabola above it, whose weight acts on the cart."""
+
+    name, coordinate_names, massless = "wire", ("x", "height"), True
+    constraints = (da.constraints.Holonomic("parabola", lambda q, t: [q[1] - q[0] * q[0]], "m"),)
+
+    def mass_matrix(self, q, t=0.0):
+        return [[1.0, 0], [0, 0]]
+
+    def bias_force(self, q, qd, t=0.0):
+        return np.array([0, 9.81])
+
+    def potential_energy(self, q, t=0.0):
+        return 9.81 * q[1]
+
+
+def test_a_system_of_ones_own_says_that_some_velocities_move_no_inertia():
+    run = da.simulate(Wire(), [0.5, 0.25], [0, 0], 2.0, record=0.1)
+    assert np.abs(run.q[:, 0] - 0.5 * np.cos(np.sqrt(2 * 9.81) * run.times)).max() < 1e-9
+    assert np.abs(run.multipliers - 9.81).max() < 1e-12
+    unsaid = type("Unsaid", (Wire,), {"massless": False})()
+    with pytest.raises(da.SingularMassMatrixError, match="massless = True"):
+        da.simulate(unsaid, [0.5, 0.25], [0, 0], 2.0)

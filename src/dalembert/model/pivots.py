@@ -250,6 +250,22 @@ class Undetermined(NamedTuple):
 
 
 @np.errstate(all="ignore")  # numbers beyond the range of doubles are found where M is computed
+def moves_nothing(tree: Tree, q: Sequence[Scalar]) -> bool:
+    """Whether a body that carries none that moves has no inertia along a velocity of its joint, as a
+    mass at its pin.
+    """
+    carriers = set(tree.parent)
+    for i in tree.outward():
+        joint = tree.joint[i]
+        if i in carriers or joint.is_follower:
+            continue
+        for s, k in zip(joint.subspace(q), joint.dof, strict=True):
+            own = tree.inertia[i].momentum(s).dot(s) + tree.rotor[k]
+            if _number(own) == 0:
+                return True
+    return False
+
+
 def undetermined(tree: Tree, q: Sequence[Scalar]) -> list[Undetermined]:
     """Bodies that carry none that moves, with a direction in which their joint moves no inertia,
     within rounding.

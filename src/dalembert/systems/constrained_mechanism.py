@@ -19,7 +19,7 @@ from dalembert.formulations.hamilton.trees import lie_poisson
 from dalembert.formulations.lagrange.regular import check_regular_rows
 from dalembert.formulations.newton_euler.mass_matrix import mass_matrix_entries
 from dalembert.kinematics.forces import passive_force
-from dalembert.model import masses
+from dalembert.model import masses, pivots
 from dalembert.model.constraint import PRINCIPLES, Constraint
 from dalembert.model.mechanism import Mechanism
 from dalembert.spatial.sparse_ldl import eliminated
@@ -89,9 +89,15 @@ class ConstrainedMechanism(MechanismSystem):
 
     @cached_property
     def massless(self) -> bool:  # type: ignore[override]
-        """Whether a joint moves bodies without mass alone, whose motion loops determine."""
-        bodies, joints = self._mechanism.bodies, self._mechanism.joints
-        return any(finding.severity == "error" for finding in masses.massless(bodies, joints))
+        """Whether a joint at the end of a branch moves no inertia, so that loops determine its motion."""
+        mechanism = self._mechanism
+        findings = masses.massless(mechanism.bodies, mechanism.joints)
+        if any(finding.severity == "error" for finding in findings):
+            return True
+        if mechanism.symbols:
+            return False
+        tree, neutral = mechanism.tree(), mechanism.neutral().tolist()
+        return pivots.moves_nothing(tree, neutral) or bool(pivots.undetermined(tree, neutral))
 
     @cached_property
     def driven(self) -> Sequence[int]:  # type: ignore[override]
@@ -152,7 +158,10 @@ class ConstrainedMechanism(MechanismSystem):
         """The system with other numbers."""
         if not values:
             return self
-        return ConstrainedMechanism(self._mechanism.replace(dict(values)), self.formulation)
+        own = ConstrainedMechanism(self._mechanism.replace(dict(values)), self.formulation)
+        if own.source.symbols:  # inertias are not known
+            own.__dict__["massless"] = self.massless or own.massless
+        return own
 
     @property
     def quantities(self) -> Mapping[str, Quantity]:

@@ -90,7 +90,8 @@ def singular(
     return SingularMassMatrixError(
         f"coordinate {names[k]!r}{where}: the mass matrix of {system!r} is singular (smallest "
         f"singular value {value:.3g} of its scaled form), so accelerations are not determined. "
-        "Does the kinetic energy hold every velocity?",
+        "Does the kinetic energy hold every velocity? A System whose constraints determine this motion "
+        "says `massless = True`.",
         names[k],
         "",
         value,
