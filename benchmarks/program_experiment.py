@@ -110,7 +110,10 @@ def table_of_answers() -> list[str]:
         "servo constraint (S1), started 0.05 m/s off": servo(TIMES).q[:, 0],
     }
     head = ["| motion | t = 1 | 2 | 5 | 10 |", "| --- | --- | --- | --- | --- |"]
-    return head + [f"| {name} | {' | '.join(f'{x:.6f}' for x in values[1:])} |" for name, values in rows.items()]
+    return head + [
+        f"| {name} | {' | '.join(f'{x:.6f}' for x in values[1:])} |"
+        for name, values in rows.items()
+    ]
 
 
 def draw(file: Path) -> None:
@@ -150,8 +153,14 @@ def draw(file: Path) -> None:
         axes.set(title="Example B: x1", xlabel="t [s]")
         axes = panels[8]
         run = servo(wide)
-        axes.semilogy(wide, np.abs(run.observables["program_residual"][:, 0]) + 1e-17, label="servo constraint")
-        axes.semilogy(wide, np.abs(ERROR) * wide * np.exp(-5 * wide) + 1e-17, "k:", label="0.05 t exp(-5 t)")
+        axes.semilogy(
+            wide,
+            np.abs(run.observables["program_residual"][:, 0]) + 1e-17,
+            label="servo constraint",
+        )
+        axes.semilogy(
+            wide, np.abs(ERROR) * wide * np.exp(-5 * wide) + 1e-17, "k:", label="0.05 t exp(-5 t)"
+        )
         axes.legend(fontsize=7)
         axes.set(title="Error of the servo constraint", xlabel="t [s]")
         figure.savefig(file, metadata={"Date": None})
@@ -160,7 +169,9 @@ def draw(file: Path) -> None:
 def main() -> None:
     """Print the tables, and draw the figure where it is asked for."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--plot", type=Path, help="file of the figure, as docs/program_experiment.svg")
+    parser.add_argument(
+        "--plot", type=Path, help="file of the figure, as docs/program_experiment.svg"
+    )
     given = parser.parse_args()
     print("\n".join([*table_of_figures(), "", *table_of_answers()]))
     if given.plot:

@@ -25,7 +25,7 @@ def sleigh(m=1, inertia=0.5, a=0.3):
 SLEIGH_VELOCITIES = {"v": lambda q, qd, t: qd[0] * da.cos(q[2]) + qd[1] * da.sin(q[2]), "omega": "theta"}
 
 
-def knife_edge(m=1, inertia=0.1, weight=9.81 * np.sin(np.pi / 6)):
+def knife_edge(m=1, inertia=0.1, weight=9.81 / 2):
     """A skate on an incline, x down the slope."""
     knife = Velocity("knife", lambda q, qd, t: [qd[0] * da.sin(q[2]) - qd[1] * da.cos(q[2])], "m/s")
     return da.lagrangian_system(lambda q, qd, t: m * (qd[0]**2 + qd[1]**2) / 2 + inertia * qd[2]**2 / 2 + m * weight * q[0],

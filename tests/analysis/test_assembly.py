@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
-from four_bars import four_bar_angles, loop, pinned, tree
 
 import dalembert as da
 from dalembert import constraints
 from dalembert.systems.kinds import system_of
+from four_bars import four_bar_angles, loop, pinned, tree
 
 
 @pytest.mark.parametrize("make", [loop, pinned])

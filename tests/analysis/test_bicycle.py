@@ -4,9 +4,9 @@ import time
 
 import numpy as np
 import pytest
-from bicycle import DATA, bicycle, upright
 
 import dalembert as da
+from bicycle import DATA, bicycle, upright
 
 FREE = ["roll", "steer", "rear spin"]
 

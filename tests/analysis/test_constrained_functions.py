@@ -4,11 +4,11 @@ import pickle
 
 import numpy as np
 import pytest
-from four_bars import four_bar_angles, loop, pinned, state, tree
 
 import dalembert as da
 from dalembert import constraints
 from dalembert.systems.driving_forces import driving_forces
+from four_bars import four_bar_angles, loop, pinned, state, tree
 
 TAU = np.array([0.3, 0.0, 0.1])
 

@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
-from four_bars import loop, pinned
 
 import dalembert as da
 from dalembert import constraints
 from dalembert.analysis.freedoms import constraint_findings
+from four_bars import loop, pinned
 
 
 def test_a_four_bar_has_one_freedom_however_it_is_closed():

@@ -6,7 +6,16 @@ import numpy as np
 import pytest
 
 import dalembert as da
-from dalembert.constraints import Closure, Coupling, Distance, Holonomic, Knife, Rolling, Servo, Velocity
+from dalembert.constraints import (
+    Closure,
+    Coupling,
+    Distance,
+    Holonomic,
+    Knife,
+    Rolling,
+    Servo,
+    Velocity,
+)
 from nonholonomic import sleigh, snakeboard
 
 pytestmark = pytest.mark.usefixtures("quickly_compiled")

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import dalembert as da
-from whipple import BENCHMARK, VELOCITIES, bicycle
 from nonholonomic import COIN, coin
+from whipple import BENCHMARK, VELOCITIES, bicycle
 
 pytestmark = pytest.mark.usefixtures("quickly_compiled")
 

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from reference import table
 
 import dalembert as da
+from reference import table
 
 OWN = Path(__file__).parents[1] / "data" / "models" / "own"
 ARM = ["joint1", "joint2", "joint3", "joint4"]

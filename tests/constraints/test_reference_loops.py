@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
-from reference import DOWN_Y, reference, table
 
 import dalembert as da
 from dalembert import constraints as kinds
 from dalembert.systems.kinds import system_of
+from reference import DOWN_Y, reference, table
 
 Z = da.Revolute((0, 0, 1))
 PRECISE = {"method": "dop853", "rtol": 1e-11, "atol": 1e-13}

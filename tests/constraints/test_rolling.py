@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
-from reference import table
 
 import dalembert as da
 from dalembert import constraints as kinds
 from dalembert.systems.kinds import system_of
+from reference import table
 
 FLAT = (0, 0, 0), (0, 0, 1)
 WHEEL = (0, 0, 0), (np.pi / 2, 0, 0)                 # the disc's axis is y of the carriage

@@ -4,11 +4,11 @@ import math
 
 import numpy as np
 import pytest
-from reference import table
 
 import dalembert as da
 from dalembert.systems.constraint_set import ConstraintSet
 from dalembert.systems.kinds import system_of
+from reference import table
 
 LOOPS = {
     "four_bar": (da.loops.four_bar, {}, 1),

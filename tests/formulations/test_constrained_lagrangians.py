@@ -196,7 +196,7 @@ def test_sweeps_vary_parameters_of_constraints(rod):
     samples = [{"length": length, "q": [length, 0.0]} for length in lengths]
     found = da.sweep(rod.replace({"m": 1, "g": 9.81}), samples, executor=lambda: ThreadPoolExecutor(1), qd=[0, 0], t=0.1, rtol=1e-12, atol=1e-12)
     for k, length in enumerate(lengths):
-        pendulum = da.lagrangian_system(lambda q, qd, t: length**2 * qd[0]**2 / 2 + 9.81 * length * da.cos(q[0]), "angle")
+        pendulum = da.lagrangian_system(lambda q, qd, t, length=length: length**2 * qd[0]**2 / 2 + 9.81 * length * da.cos(q[0]), "angle")
         angle = da.simulate(pendulum, [np.pi / 2], [0], [0, 0.1], rtol=1e-12, atol=1e-12).q[-1, 0]
         np.testing.assert_allclose(found["q"][k], [length * np.sin(angle), -length * np.cos(angle)], atol=1e-11)
 

@@ -55,7 +55,10 @@ def ahead(generator, state, t):
     if timed(generator):
         return state + t
     steps = 40
-    rate = lambda x: np.asarray(generator.rate(x), float)
+
+    def rate(x):
+        return np.asarray(generator.rate(x), float)
+
     for _ in range(steps):
         h = t / steps
         k1 = rate(state)
@@ -148,7 +151,10 @@ def test_derivatives_of_a_flow_are_taylor_coefficients_to_30_digits():
     with mpmath.workdps(30):
         w, a, mu = mpmath.mpf("1.5"), mpmath.mpf("0.8"), mpmath.mpf("0.6")
         x, v = [mpmath.mpf("0.3")], [mpmath.mpf("-0.2")]
-        product = lambda p, q, k: mpmath.fsum(p[i] * q[k - i] for i in range(k + 1))
+
+        def product(p, q, k):
+            return mpmath.fsum(p[i] * q[k - i] for i in range(k + 1))
+
         excess = []
         for k in range(8):
             excess.append(w**2 * product(x, x, k) + product(v, v, k) - (w**2 * a**2 if k == 0 else 0))

@@ -44,8 +44,8 @@ def test_accelerations_are_those_with_multipliers(sizes):
     marks = entries.chosen(q, qd, 0.0)
     assert sorted(marks) == [0, 2, 2]
     np.testing.assert_allclose(null_space_accelerations(rows, force, q, qd, 0.0), exact, rtol=1e-12)
-    for marks in (marks, [0, 2, 2], [2, 0, 2], [2, 2, 0]):
-        np.testing.assert_allclose(CoordinatePartitioning(rows, marks).accelerations(force, q, qd, 0.0), exact, rtol=1e-11)
+    for some in (marks, [0, 2, 2], [2, 0, 2], [2, 2, 0]):
+        np.testing.assert_allclose(CoordinatePartitioning(rows, some).accelerations(force, q, qd, 0.0), exact, rtol=1e-11)
 
 
 def test_dependent_coordinates_follow_from_the_independent_one():
