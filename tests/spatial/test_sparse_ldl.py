@@ -1,11 +1,13 @@
 """Factors L D L^T of symmetric matrices of few entries, singular ones too."""
 
+from time import perf_counter
+
 import numpy as np
 import pytest
 
 from dalembert.expr import evaluate, known_zero, symbols, where
 from dalembert.spatial.ldl import factorised, unchecked
-from dalembert.spatial.sparse_ldl import SparseFactors, eliminated, gram, least_degree
+from dalembert.spatial.sparse_ldl import SparseFactors, eliminated, gram, held_by_count, least_degree
 
 
 def entries(A):
@@ -62,3 +64,20 @@ def test_expressions_agree_with_floats():
     solved = eliminated(rows, lambda k, pivot: 1 / pivot).solved([1.0, 2.0, 3.0, 4.0])
     values = {names[i, j]: A[i, j] for i in range(4) for j in range(4)}
     np.testing.assert_allclose(evaluate(np.array(solved), values), np.linalg.solve(A, [1, 2, 3, 4]), rtol=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_rows_without_freedom_by_count_are_those_of_all_subsets(seed):
+    """The union of all subsets of rows that have most rows beyond their entries."""
+    rng = np.random.default_rng(seed)
+    rows = [set(rng.choice(7, size=rng.integers(0, 4), replace=False).tolist()) for _ in range(7)]
+    subsets = [[k for k in range(7) if rows[k] and mask >> k & 1] for mask in range(128)]
+    beyond = [len(subset) - len(set().union(*(rows[k] for k in subset))) for subset in subsets]
+    wanted = {k for subset, most in zip(subsets, beyond) if most == max(beyond) for k in subset}
+    assert held_by_count(rows) == wanted
+
+
+def test_rows_of_long_chains_are_counted_in_linear_time():
+    rows = [{k, k + 1, k + 2} for n in range(3000) for k in (2 * n, 2 * n, 2 * n)]           # a third row too many each
+    begin = perf_counter()
+    assert len(held_by_count(rows)) == 9000 and perf_counter() - begin < 1

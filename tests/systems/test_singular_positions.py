@@ -190,6 +190,27 @@ def test_bricards_mechanism_moves_with_two_rows_too_many():
     assert np.abs(run.observables["constraint_residual"]).max() < 1e-12
 
 
+def test_a_loop_without_freedoms_by_count_moves_what_is_linked_to_it():
+    """Bricard's loop with an arm of four hinges that holds one of its corners by a ball: eight rows, nine coordinates."""
+    loop, _ = da.loops.bricard()
+    bodies, joints, body = [*loop.bodies], [*loop.joints], "base"
+    for k, (axis, at) in enumerate((((0, 0, 1), (0.3, 0.4, 0.2)), ((0, 1, 0), (0, 0, 0)), ((0, 1, 0), (0.9, 0, 0)), ((0, 0, 1), (0.8, 0, 0)))):
+        bodies.append(da.Body(f"arm{k}", 0.3, (0.4, 0, 0) if k else (0.05, 0, 0), (0.01, 0, 0.02, 0, 0, 0.02)))
+        joints.append(da.Joint(f"a{k}", da.Revolute(axis), body, f"arm{k}", da.Origin(at)))
+        body = f"arm{k}"
+    tree = da.Mechanism("armed", tuple(bodies), tuple(joints), gravity=(0, -G, 0))
+    grip = constraints.Closure("grip", da.Spherical(), ("arm3", (0.6, 0, 0)), ("rod3", (0, 0, 1)))
+    q = [0, 0, 0, 0, 0, 1.6415843, -2.9304526, 0.6124062, -1.5152796]
+    mechanism = tree.constrained(*loop.constraints, grip)
+    q, qd = da.project(mechanism, q, np.linspace(-2, 2, 9))
+    ends = {}
+    for method, options in {"rk4": {"h": 0.01}, "dop853": {"rtol": 1e-11}}.items():
+        run = da.simulate(mechanism, q, qd, 4.0, method=method, record=4.0, **options)
+        assert run.reason == "finished" and run.energy_drift < 1e-6, (method, run.reason, run.energy_drift)
+        ends[method] = run.q[-1]
+    np.testing.assert_allclose(ends["rk4"], ends["dop853"], atol=1e-5)
+
+
 def test_multipliers_of_rows_that_depend_are_the_least_ones():
     from dalembert.systems.kinds import system_of
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import (
     Callable,
+    Collection,
     Iterable,
     Mapping,
     Sequence,
@@ -125,6 +126,53 @@ def linked(rows: Sequence[Iterable[int]]) -> list[list[int]]:
             waiting += [other for k in fresh for other in rows[k]]
         groups.append(group)
     return [group for group in groups if group]
+
+
+def held_by_count(rows: Sequence[Collection[int]]) -> set[int]:
+    """Numbers of rows that hold all their entries by count: the largest of the sets of rows that have
+    most rows beyond their entries.
+
+    All rows but those on paths from an entry to which no row is matched: Dulmage, Mendelsohn,
+    Coverings of bipartite graphs, Canad. J. Math. 10 (1958) 517-534.
+    """
+    entry_of = _matching(rows)
+    matched = {*entry_of.values()}
+    holders: dict[int, list[int]] = {}
+    for k, row in enumerate(rows):
+        for entry in row:
+            holders.setdefault(entry, []).append(k)
+    waiting = [entry for entry in holders if entry not in matched]
+    free: set[int] = set()
+    while waiting:
+        fresh = {*holders[waiting.pop()]} - free
+        free |= fresh
+        waiting += [entry_of[k] for k in fresh]
+    return {k for k, row in enumerate(rows) if row} - free
+
+
+def _matching(rows: Sequence[Collection[int]]) -> dict[int, int]:
+    """An entry of as many rows as possible that no other row has, by row."""
+    entry_of: dict[int, int] = {}
+    row_of: dict[int, int] = {}
+    left: set[int] = set()  # entries from which no path leads to one without a row
+    for first in range(len(rows)):
+        came_from: dict[int, int] = {}
+        waiting, end = [first], None
+        while waiting and end is None:
+            k = waiting.pop()
+            fresh = [entry for entry in rows[k] if entry not in came_from and entry not in left]
+            came_from |= dict.fromkeys(fresh, k)
+            end = next((entry for entry in fresh if entry not in row_of), None)
+            waiting += [row_of[entry] for entry in fresh if entry in row_of]
+        if end is None:
+            left |= came_from.keys()
+        while end is not None:  # rows along the path move on by one entry
+            k = came_from[end]
+            row_of[end] = k
+            before = entry_of.get(k)
+            entry_of[k] = end
+            end = before
+    return entry_of
 
 
 def dot(row: Entries, vector: Sequence[Scalar]) -> Scalar:

@@ -27,7 +27,7 @@ from dalembert.spatial.sparse_ldl import (
     eliminated,
     entries_of,
     gram,
-    linked,
+    held_by_count,
 )
 
 # of the size of a row's inverse inertia: what other rows leave of it is rounding
@@ -230,15 +230,11 @@ def _transposed(rows: Sequence[Mapping[int, Any]]) -> list[dict[int, Any]]:
 
 
 def _tolerances(rows: Sequence[Mapping[int, Any]]) -> list[float]:
-    """Rounding of each row that follows from others, relative to its size: more where linked rows are
-    as many as their coordinates.
+    """Rounding of each row that follows from others, relative to its size: more where some of them
+    are as many as their coordinates, whatever these are linked to.
     """
-    found = [DEPENDENT] * len(rows)
-    for group in linked(rows):
-        if len(group) >= len({entry for k in group for entry in rows[k]}):
-            for k in group:
-                found[k] = OVERCONSTRAINED
-    return found
+    without_freedom = held_by_count(rows)
+    return [OVERCONSTRAINED if k in without_freedom else DEPENDENT for k in range(len(rows))]
 
 
 def _sizes(
