@@ -10,9 +10,9 @@ Closure, Distance, Holonomic, Velocity = da.constraints.Closure, da.constraints.
 
 
 @pytest.mark.parametrize("make, message", [
-    (lambda: Holonomic("bent", 3), r"the function of constraint 'bent' is 3 \(int\); expected a function of \(q, t\)"),
-    (lambda: Holonomic("bent", lambda q: [q[0]]), r"the function of constraint 'bent' takes \(q\), but is called"),
-    (lambda: Velocity("slip", lambda q, t: [q[0]]), r"the function of constraint 'slip' takes \(q, t\), but is called"),
+    (lambda: Holonomic("bent", 3), r"phi of constraint 'bent' is 3 \(int\); expected a function of \(q, t\)"),
+    (lambda: Holonomic("bent", lambda q: [q[0]]), r"phi of constraint 'bent' takes \(q\), but is called"),
+    (lambda: Velocity("slip", lambda q, t: [q[0]]), r"psi of constraint 'slip' takes \(q, t\), but is called"),
     (lambda: ARM.constrained(Holonomic("bent", lambda q, t: [q[0]]), actuated=["q1", "q1"]), "a joint is named twice"),
 ])
 def test_functions_and_drives_of_another_kind(make, message):
@@ -24,6 +24,9 @@ def test_functions_and_drives_of_another_kind(make, message):
 def test_a_constraint_has_a_name(name):
     with pytest.raises(da.ModelError, match="a constraint without a name"):
         ARM.constrained(Holonomic(name, lambda q, t: [q[0]]))
+    free = da.lagrangian_system(lambda q, qd, t: qd @ qd / 2, "x y")
+    with pytest.raises(da.DalembertError, match="a constraint of 'system' has the name .*, by which runs record multipliers"):
+        free.constrained(Holonomic(name, lambda q, t: [q[0]]))
 
 
 @pytest.mark.parametrize("constraint", [

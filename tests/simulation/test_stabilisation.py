@@ -240,6 +240,7 @@ def test_errors_along_the_constraints_choose_the_step():
     ({"stabilisation": "index3", "method": "rk4"}, "'rk4' has not: take method='radau_iia' or 'generalized_alpha', or one of projection"),
     ({"stabilisation": "none", "method": "rattle"}, "rattle solves for ends of steps on the constraints: leave stabilisation= out"),
     ({"stabilisation": "ggl", "method": "generalized_alpha"}, "generalized_alpha solves for ends of steps .*'index3'.*: leave stabilisation= out"),
+    ({"method": "rk4", "rho_inf": 0.8}, "rho_inf=0.8 is the damping of 'generalized_alpha', and 'rk4' has none"),
     ({"method": "generalized_alpha", "rho_inf": 1.5}, "rho_inf=1.5: expected 0 .* to 1"),
     ({"stabilisation": "projections"}, "Did you mean 'projection'")])
 def test_what_makes_no_sense_is_refused_with_numbers(options, message):

@@ -40,7 +40,7 @@ class Holonomic(Constraint):
     source: Source = field(default=NOWHERE, compare=False)
 
     def __post_init__(self) -> None:
-        _check_function(self.name, self.phi, ("q", "t"))
+        _check_function(f"phi of constraint {self.name!r}", self.phi, ("q", "t"))
 
     def identity(self) -> str | None:
         """Name and function as text; None if that cannot be told."""
@@ -83,7 +83,7 @@ class Velocity(Constraint):
     is_holonomic = False
 
     def __post_init__(self) -> None:
-        _check_function(self.name, self.psi, ("q", "qd", "t"))
+        _check_function(f"psi of constraint {self.name!r}", self.psi, ("q", "qd", "t"))
 
     def identity(self) -> str | None:
         """Name and function as text; None if that cannot be told."""
@@ -160,9 +160,8 @@ def does_work(rates: ConstraintRates) -> bool:
     return not all(known_zero(x) for x in rates.leftover.flat)
 
 
-def _check_function(name: str, function: Any, expected: Sequence[str]) -> None:
+def _check_function(what: str, function: Any, expected: Sequence[str]) -> None:
     """See that a constraint has a function of some arguments."""
-    what = f"the function of constraint {name!r}"
     if not callable(function):
         raise refused(what, function, f"a function of ({', '.join(expected)})")
     check_arguments(function, what, expected)

@@ -305,6 +305,27 @@ def in_role(role: str, numbers: Mapping[str, Number]) -> dict[str, Number]:
     return {key.removeprefix(start): x for key, x in numbers.items() if key.startswith(start)}
 
 
+def check_names(owner: str, constraints: Sequence[Constraint]) -> None:
+    """See that constraints of a system have names, each its own.
+
+    Raises
+    ------
+    DalembertError
+    """
+    names = [constraint.name for constraint in constraints]
+    for name in names:
+        if not isinstance(name, str) or not name.strip():
+            raise DalembertError(
+                f"a constraint of {owner!r} has the name {name!r}, by which runs record "
+                "multipliers: give it a text."
+            )
+        if names.count(name) > 1:
+            raise DalembertError(
+                f"two constraints of {owner!r} have the name {name!r}, by which runs record "
+                "multipliers: give each its own."
+            )
+
+
 def principles_of(
     constraints: Sequence[Constraint], principle: str | Mapping[str, str]
 ) -> tuple[str, ...]:

@@ -27,6 +27,7 @@ from dalembert.simulation.progress import Progress
 STEP = 1e-3  # s
 STEPS_OF_FEEDBACK = 3.0  # in the time constant of Baumgarte's feedback, at least
 FIXED, ADAPTIVE = "rk4", "dop853"  # methods where none is given
+DAMPED = "generalized_alpha"  # the method with rho_inf
 ATTEMPTS = 1_000_000  # steps between two records of an adaptive method
 RECORDS = 1000  # of a duration, unless times or a spacing are given
 RTOL, ATOL = 1e-9, 1e-12  # of adaptive methods
@@ -188,6 +189,10 @@ class Stepping:
         for option, value in given.items():
             if not (np.isfinite(value) and value >= 0):
                 raise ValueError(f"{option}={value!r}: expected a tolerance of 0 or more.")
+        if self.rho_inf is not None and self.name != DAMPED:
+            raise ValueError(
+                f"rho_inf={self.rho_inf:g} is the damping of {DAMPED!r}, and {self.name!r} has none."
+            )
         if self.rtol == 0 == self.atol:
             raise ValueError(
                 "rtol=0 and atol=0 leave no error that a step may have: give one of them."

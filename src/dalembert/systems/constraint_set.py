@@ -18,7 +18,7 @@ from dalembert.arguments import check_instance
 from dalembert.codegen.symbols import vector_of_symbols
 from dalembert.constraints.places import settings_shared
 from dalembert.constraints.state_functions import does_work
-from dalembert.errors import ConstraintError, DalembertError
+from dalembert.errors import ConstraintError
 from dalembert.expr import (
     Graph,
     absolute,
@@ -28,7 +28,7 @@ from dalembert.expr import (
 )
 from dalembert.formulations.lagrange.regular import check_regular
 from dalembert.integrators.choice import chosen
-from dalembert.model.constraint import Constraint, ConstraintRates, ProgramConstraint
+from dalembert.model.constraint import Constraint, ConstraintRates, ProgramConstraint, check_names
 from dalembert.spatial.ldl import Factors, factorised, unchecked
 from dalembert.spatial.sparse_ldl import SparseFactors, entries_of
 from dalembert.systems.constraint_response import Response, RowSolver
@@ -71,12 +71,7 @@ class ConstraintSet:
         rows = [c for c in declared if not isinstance(c, ProgramConstraint)]
         self.constraints = tuple(c for c in rows if not c.one_sided)
         self.one_sided = tuple(c for c in rows if c.one_sided)
-        names = [constraint.name for constraint in system.constraints]
-        if twice := [name for name in names if names.count(name) > 1]:
-            raise DalembertError(
-                f"two constraints of {system.name!r} have the name {twice[0]!r}, by which runs "
-                "record multipliers: give each its own."
-            )
+        check_names(system.name, system.constraints)
         self.holonomic = tuple(c for c in self.constraints if c.has_position)
 
     def some(self, constraints: Sequence[Constraint]) -> ConstraintSet:

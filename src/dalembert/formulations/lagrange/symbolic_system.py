@@ -44,6 +44,7 @@ from dalembert.formulations.lagrange.traced_rows import TracedRows
 from dalembert.model.constraint import (
     PRINCIPLES,
     Constraint,
+    check_names,
     check_unconstrained,
     principles_of,
 )
@@ -749,12 +750,7 @@ class LagrangianSystem:
         added = tuple(self._traced_constraint(constraint) for constraint in constraints)
         chosen = principles_of(constraints, principle)
         kept = KeptConstraints((*self.constraints, *added), (*self.principles, *chosen))
-        names = [constraint.name for constraint in kept.constraints]
-        if twice := [name for name in names if names.count(name) > 1]:
-            raise DalembertError(
-                f"two constraints of {self.name!r} have the name {twice[0]!r}, by which runs "
-                "record multipliers: give each its own."
-            )
+        check_names(self.name, kept.constraints)
         return LagrangianSystem(
             self.name, self.coordinate_names, self._L, self._Q, self._q, self._qd, self._t, kept
         )
