@@ -102,7 +102,7 @@ class StateManifold:
         if not (self.is_constrained and self._projects):
             return x
         if self._parts:
-            return self._completed(t, x)
+            return self._completed(t, x, sweeps)
         q, y, *others = self._motion.state.parts(x)
         clock = self._clock(t)
         if law := self._motion.reactions:
@@ -115,12 +115,12 @@ class StateManifold:
             return np.concatenate([q, self._system.momenta(q, qd, clock), *others])
         return np.concatenate([q, qd, *others])
 
-    def _completed(self, t: Any, x: Any) -> Any:
+    def _completed(self, t: Any, x: Any, sweeps: int) -> Any:
         """The state whose dependent entries follow from the others; which these are is chosen anew."""
         q, y, *_ = self._motion.state.parts(x)
         clock = self._clock(t)
         entries = self._entries(x)
-        q, qd = entries.completed(q, y, clock)
+        q, qd = entries.completed(q, y, clock, sweeps)
         marks = entries.chosen(q, qd, clock)
         changes = np.abs(marks - entries.marks)
         switched = where(less(0.5, reduce(maximum, changes)), 1.0, 0.0)

@@ -115,7 +115,9 @@ class CoordinatePartitioning:
         mark = np.where(self._is_position, BY_POSITIONS, BY_VELOCITIES)
         return mark @ found.pivots
 
-    def completed(self, q: Vector, qd: Vector, t: Any) -> tuple[Vector, Vector]:
+    def completed(
+        self, q: Vector, qd: Vector, t: Any, sweeps: int = SWEEPS
+    ) -> tuple[Vector, Vector]:
         """The state that meets the constraints, with the independent entries that there are."""
         rows = self.rows
         if rows.holonomic:
@@ -123,7 +125,7 @@ class CoordinatePartitioning:
             kept = _kept(geometric_response(rows, rates, True))
             preference = self._preference(BY_POSITIONS, FIXED)
             positions = partition(rates.jacobian, kept, np.array([preference] * len(kept)))
-            for _ in range(SWEEPS):
+            for _ in range(sweeps):
                 q = self.system.integrate(q, -positions.towards(rows.position(q, t)))
         rates = rows.rates(q, qd, t)
         whole = self._whole(rates, FIXED)
