@@ -86,3 +86,13 @@ def test_bricard_names_the_rows_by_either_way():
     mechanism, q = da.loops.bricard()
     names = da.degrees_of_freedom(mechanism, q).not_unique
     assert names == da.simulate(mechanism, q, [0.0] * mechanism.nv, 0.01).not_unique and len(names) > 1
+
+
+def test_names_of_shared_rows_need_the_numbers_of_a_run():
+    """Numbers that are inputs of a system have their values in a run, and so have its rows."""
+    rod = da.constraints.Holonomic("rod", lambda q, t: [q[0] - q[1], 2 * q[0] - 2 * q[1]], "m")
+    with da.Graph():
+        mass = da.symbols("mass")
+        system = da.lagrangian_system(lambda q, qd, t: mass * (qd @ qd) / 2, "x y").constrained(rod)
+        run = da.simulate(system, [0.0, 0.0], [1.0, 1.0], 0.1, parameters={"mass": 3.0})
+    assert run.not_unique == ("rod[0]", "rod[1]") and "rod[0]" in run.summary()

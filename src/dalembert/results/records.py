@@ -110,7 +110,7 @@ class Records:
         """
         if not self.system.constraints:
             return ()
-        rows = ConstraintSet(self.system)
+        rows = ConstraintSet(system_of(self.own_mechanism()))
         q, qd = (x.reshape(-1, *x.shape[-2:])[0] for x in (self.q, self.qd))
         looked_at = {0, len(self.times) // 2, len(self.times) - 1}
         states = [(q[k], qd[k], self.times[k]) for k in looked_at]
