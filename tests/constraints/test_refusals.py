@@ -76,3 +76,13 @@ def test_an_unknown_joint_is_told_the_known_ones_once():
     mechanism, q = da.loops.four_bar()
     with pytest.raises(da.UnknownNameError, match=r"unknown joint 'wheel' \(known: \w+, \w+, \w+\)"):
         da.minimal_form(mechanism, q, [0, 0, 0], independent=["wheel"])
+
+
+def test_forces_that_keep_a_program_have_to_be_there():
+    """Driven joints of a servo constraint, and the generator's velocities in a coupling."""
+    bent = Holonomic("bent", lambda q, t: [q[0]])
+    with pytest.raises(da.ConstraintError, match=r"'bent' of 'planar chain' is kept by driven joints .* actuated=\[\] says that there are none"):
+        da.simulate(ARM.constrained(bent, principle="servo", actuated=[]), [0, 0.2], [0, 0], 0.1)
+    coupling = da.constraints.TwoWay("tied", lambda q, s, t: [q[0] - s[0]], da.generators.SteadyAcceleration(1.0))
+    with pytest.raises(da.ConstraintError, match="row 0 of coupling 'tied' does not depend on velocities of its generator"):
+        da.simulate(ARM.constrained(coupling), [0, 0.2], [0, 0], 0.1, multipliers0=[0.0])

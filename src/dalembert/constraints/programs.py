@@ -12,8 +12,8 @@ import numpy as np
 from dalembert.arguments import check_instance, check_text, refused
 from dalembert.constraints.evaluated import evaluated
 from dalembert.constraints.places import opened
-from dalembert.errors import ShapeError, UnknownNameError
-from dalembert.expr import Graph, array, derivative, gradient, jacobian, symbol, symbols
+from dalembert.errors import ConstraintError, ShapeError, UnknownNameError
+from dalembert.expr import Graph, array, derivative, gradient, jacobian, known_zero, symbol, symbols
 from dalembert.generators import Generator, SecondOrderGenerator
 from dalembert.model.constraint import FramePlace, Moving, ProgramConstraint, in_role, of_role
 from dalembert.model.content import content
@@ -433,6 +433,16 @@ class TwoWay(ProgramConstraint):
         )
         return found
 
+    def _check_generator(self, P: np.ndarray) -> None:
+        """See that each row of Phi has velocities of the generator, P = Phi_v (k, order)."""
+        for row, of_row in enumerate(P):
+            if all(known_zero(x) for x in of_row):
+                raise ConstraintError(
+                    f"row {row} of coupling {self.name!r} does not depend on velocities of its generator, "
+                    "so that it couples nothing: phi(q, (x, v), t) takes them behind x.",
+                    self.name,
+                )
+
     def _state_rates(self, system: Moving, q: Any, qd: Any, states: Any, time: Any) -> np.ndarray:
         k, t = self.order, time[0]
         alpha, c = (array(np.ravel(getattr(self, name))) for name in SCALES)
@@ -440,6 +450,7 @@ class TwoWay(ProgramConstraint):
         Phi = self._rows(q, states[: 2 * k], t)
         S = mu @ Phi
         P = jacobian(Phi, v)
+        self._check_generator(P)
         pi = gradient(S, v)
         q_rate = np.asarray(system.rate(q, qd))
         f = array(self.generator.acceleration(x, v))

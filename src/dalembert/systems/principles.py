@@ -164,6 +164,13 @@ class Principles:
         found = dict.fromkeys(k for name in names for k in self._entries(name))
         if self.driven:
             found |= dict.fromkeys(self.system.driven)
+        if self.driven and not found:
+            name = self.driven[0].name
+            raise ConstraintError(
+                f"constraint {name!r} of {self.system.name!r} is kept by driven joints (the principle "
+                "'servo'), and actuated=[] says that there are none: name some.",
+                name,
+            )
         return [*found]
 
     def _entries(self, name: str) -> list[int]:
