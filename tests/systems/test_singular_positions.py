@@ -1,6 +1,7 @@
 """Rows of constraints that depend on each other: always, in a loop closed twice, or at single positions."""
 
 import json
+import re
 from pathlib import Path
 
 import numpy as np
@@ -88,6 +89,19 @@ def test_a_start_in_line_is_determined_by_velocities_and_refused_at_rest():
         run = da.simulate(mechanism, q, -4.0 * way, 0.3, method="dop853", record=0.1)
         assert run.reason == "finished" and np.abs(run.q @ np.array([1, 1, 0, 0, 0])).max() < 1e-9
         assert run.energy_drift < 1e-7
+
+
+@pytest.mark.parametrize("method", ["gauss4", "implicit_midpoint", "rattle"])
+def test_methods_that_do_not_pass_name_the_singular_position(method):
+    run = da.simulate(*parallelograms(2), 1.0, method=method, h=0.01)
+    wanted = r" (after )?t = 0\.7\d* s.* There the constraint 'pin\d\[.\]' nearly follows from others\. At a0 = [\d.]+, b1 = .* " \
+             r"rows are near the rank [23], elsewhere 4 \(pin.*\): a singular position\. Take method='dop853', which passes it"
+    assert re.search(wanted, f" {run.reason}"), run.reason
+
+
+def test_rows_that_always_follow_from_others_are_no_singular_position():
+    run = da.simulate(*parallelograms(2), 1.0, method="gauss4", h=0.01, record=1.0)           # its last record is far from one
+    assert "no longer a number" in run.reason and "follows" not in run.reason
 
 
 class ChangePoint(da.System):

@@ -27,6 +27,7 @@ from dalembert.simulation.stabilisation import NO_UNKNOWNS, PROJECTED, Stabilisa
 from dalembert.simulation.velocities import Iteration, added, iteration_of
 from dalembert.systems.constraint_set import OFF, ConstraintSet
 from dalembert.systems.kinds import formulated, system_of
+from dalembert.systems.singular_start import near_by
 from dalembert.systems.system import HAMILTON, System
 
 Rates = tuple[np.ndarray, np.ndarray, Any, np.ndarray]  # q', y', the power [W], internal rates
@@ -292,12 +293,12 @@ class Formulation(ABC):
                 return k, str(error).rstrip(".")
         return None
 
-    def dependent_constraint(
+    def singular_position(
         self, t: float, q: np.ndarray, qd: np.ndarray, numbers: np.ndarray = NONE
     ) -> str:
-        """The constraint that nearly follows from others at a state; empty: none."""
-        system = self.at(numbers).system
-        return ConstraintSet(system).nearly_dependent(q, qd, t) if system.constraints else ""
+        """Sentences about rows of constraints that nearly follow from others at a state; empty: none."""
+        rows = ConstraintSet(self.at(numbers).system)
+        return near_by(rows, q, qd, t) if rows.constraints else ""
 
     def _says(self, how: str, null: np.ndarray) -> str:
         name = self.system.coordinate_names[int(np.argmax(np.abs(null)))]

@@ -225,15 +225,19 @@ def _early_ends(
     _explain(reasons, loop, x, goals, good)
     for k, reason in enumerate(reasons):
         if reason != FINISHED and k not in singular and k not in loop.reasons:
-            reasons[k] += _dependent(motion, k, t[k], q[k, last[k]], qd[k, last[k]])
+            there = _singular_position(motion, k, t[k], q[k, last[k]], qd[k, last[k]])
+            if there and isinstance(loop.method, FixedStep):
+                there += " Take method='dop853', which passes it where the motion is determined."
+            reasons[k] += there
     return _Ends(good, last, t, reasons)
 
 
-def _dependent(motion: FirstOrderSystem, k: int, t: float, q: np.ndarray, qd: np.ndarray) -> str:
-    """Sentence about a constraint that nearly follows from others where trajectory k ends."""
+def _singular_position(
+    motion: FirstOrderSystem, k: int, t: float, q: np.ndarray, qd: np.ndarray
+) -> str:
+    """Sentences about the singular position near which trajectory k ends."""
     numbers = np.atleast_2d(motion.numbers)
-    row = motion.formulation.dependent_constraint(t, q, qd, numbers[k % len(numbers)])
-    return f" There the constraint {row!r} nearly follows from others." if row else ""
+    return motion.formulation.singular_position(t, q, qd, numbers[k % len(numbers)])
 
 
 def _singular(

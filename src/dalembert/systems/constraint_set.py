@@ -37,19 +37,12 @@ from dalembert.systems.principles import Principles
 UNMET = 1e-9  # of a state: a residual of more is no rounding
 OFF = 1e-6  # of a record: a residual of more is not that of a projection that went well
 SWEEPS = 2  # corrections of coordinates and of velocities in a projection
-NEARLY = 1e-2  # of a run that cannot go on: rows as close to dependent as this are named
 EXPECTED = "a tuple of da.constraints.Holonomic and Velocity"
 OF_WRENCH = ("moment_x", "moment_y", "moment_z", "force_x", "force_y", "force_z")
 OF_MULTIPLIERS = {"m": "N", "rad": "N m"}  # units by those of rows; others are J/(unit)
 MOST, CLOSE = 50, 1e-14  # corrections of a state from far away; the last one relative to the state
 
 Vector = Any  # (n,) of floats or expressions
-
-
-def _relative(mobility: np.ndarray) -> np.ndarray:
-    """J M^-1 J^T for rows scaled to 1 on the diagonal, where units do not count."""
-    scale = np.sqrt(np.maximum(np.diag(mobility), np.finfo(float).tiny))
-    return mobility / np.outer(scale, scale)  # type: ignore[no-any-return]
 
 
 class ConstraintSet:
@@ -442,18 +435,6 @@ class ConstraintSet:
         """Number of rows that do not follow from others at a state."""
         response = self.response(self.inertia(q, t), self.rates(q, qd, t))
         return sum(chosen(x > 0, 1, 0) for x in response.mobility.inverse_pivots)
-
-    def nearly_dependent(self, q: Vector, qd: Vector, t: float = 0.0) -> str:
-        """Name of the row that nearly follows from others at a state of floats; empty: none."""
-        if not self.constraints:
-            return ""
-        J = self.rates(q, qd, t).jacobian.astype(float)
-        mobility = J @ np.array([self.inertia(q, t).solved(row) for row in J.tolist()]).T
-        values, vectors = np.linalg.eigh(_relative(mobility))
-        if values[0] >= NEARLY:
-            return ""
-        shares = np.abs(vectors[:, 0])
-        return self.labels[int(np.flatnonzero(shares > 0.99 * shares.max())[-1])]
 
     def unmet(self, q: Vector, qd: Vector, t: float, why: str) -> ConstraintError:
         """The error of a state that does not meet the constraints."""

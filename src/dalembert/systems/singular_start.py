@@ -1,4 +1,6 @@
-"""Starts in singular positions, where rows of constraints depend on each other and not beside them."""
+"""Singular positions at states of floats, where rows of constraints depend on each other and not
+beside them: in which runs begin, or at which they end.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +14,7 @@ BESIDE = 1e-3  # of coordinates: a position near by, in which rows are independe
 CORRECTIONS = 5  # of such a position towards the constraints
 STATES = 3  # positions near by that are looked at
 ALONG = 1e-6  # [s] along the velocities, over which the change of the rows is measured
+NEARLY = 1e-2  # of a run that cannot go on: rows as close to dependent as this are named
 NOTHING = 1e-6  # of the largest singular value: directions without one of more are free
 
 
@@ -38,6 +41,44 @@ def check_start(rows: Any, q: np.ndarray, qd: np.ndarray, t: float) -> None:
     moving = np.vstack([J, lacking.T @ change / (2 * ALONG)])
     if np.linalg.matrix_rank(moving, tol=NOTHING * values[0]) < usual:
         raise _undetermined(rows, q, t, lacking, (rank, usual))
+
+
+def near_by(rows: Any, q: np.ndarray, qd: np.ndarray, t: float) -> str:
+    """Sentences about rows that nearly follow from others at a state, and do not everywhere; empty: none."""
+    pivots = [
+        np.asarray(_response(rows, beside, qd, t).mobility.inverse_pivots, dtype=float)
+        for beside in _beside(rows, q, t)
+    ]
+    usual = np.flatnonzero(max(pivots, key=np.count_nonzero))
+    if not len(usual):
+        return ""
+    here = _response(rows, q, qd, t)
+    sizes = np.maximum(np.asarray(here.scales, dtype=float)[usual], np.finfo(float).tiny)
+    J = here.rows.jacobian.astype(float)[usual] / np.sqrt(sizes)[:, None]
+    mobility = J @ np.array([here.inertia.solved(row) for row in J.tolist()]).T
+    values, vectors = np.linalg.eigh(mobility)
+    lost = int((values < NEARLY).sum())
+    if not lost:
+        return ""
+    shares = np.abs(vectors[:, 0])
+    names = [rows.labels[k] for k in usual]
+    first = names[int(np.flatnonzero(shares > 0.99 * shares.max())[-1])]
+    sharing = [name for name, share in zip(names, shares, strict=True) if share > 0.1]
+    return (
+        f" There the constraint {first!r} nearly follows from others. At {_position(rows.system, q)} "
+        f"rows are near the rank {len(usual) - lost}, elsewhere {len(usual)} "
+        f"({', '.join(sharing[:6])}): a singular position."
+    )
+
+
+def _response(rows: Any, q: np.ndarray, qd: np.ndarray, t: float) -> Any:
+    return rows.response(rows.inertia(q, t), rows.rates(q, qd, t))
+
+
+def _position(system: Any, q: np.ndarray) -> str:
+    """Coordinates of a position by name."""
+    named = zip(system.coordinate_names[:6], q.tolist(), strict=False)
+    return ", ".join(f"{name} = {value:.4g}" for name, value in named)
 
 
 def _jacobian(rows: Any, q: np.ndarray, qd: np.ndarray, t: float) -> np.ndarray:
@@ -73,13 +114,10 @@ def _undetermined(
     system = rows.system
     shares = np.abs(lacking).max(axis=1)
     names = [name for name, share in zip(rows.labels, shares, strict=True) if share > 0.1]
-    position = ", ".join(
-        f"{name} = {value:.4g}"
-        for name, value in zip(system.coordinate_names[:6], q.tolist(), strict=False)
-    )
     rank, usual = ranks
     return ConstraintError(
-        f"the motion of {system.name!r} is not determined from t = {t:g} s on: at {position} its "
+        f"the motion of {system.name!r} is not determined from t = {t:g} s on: at "
+        f"{_position(system, q)} its "
         f"rows have the rank {rank}, beside this singular position {usual}, and several motions "
         f"begin with these velocities (rows {', '.join(names[:6])}). Begin beside it, or with "
         "velocities along one of them.",
