@@ -67,6 +67,23 @@ def test_every_formulation_of_the_tree_compiles(bar, at, formulation):
     assert np.abs(found - da.forward_dynamics(bar, *at, TAU)).max() < 1e-11
 
 
+def test_external_forces_act_on_loops_as_their_share_of_tau(bar, at, compiled):
+    """Plain functions and runs take them; compiled ones say how, and give the same."""
+    q, qd = at
+    forces, tree = [da.ExternalForce(bar.bodies[2].name, (3.0, 1.0, -2.0))], bar.without("constraints")
+    share = da.inverse_dynamics(tree, q, qd, TAU) - da.inverse_dynamics(tree, q, qd, TAU, forces)
+    for call in (lambda: compiled.forward_dynamics(q, qd, TAU, forces), lambda: compiled.multipliers(q, qd, TAU, external_forces=forces)):
+        with pytest.raises(TypeError, match="takes no external forces: add what they do to tau. It is the inverse_dynamics of the tree"):
+            call()
+    assert np.abs(share).max() > 0.1
+    assert np.abs(da.forward_dynamics(bar, q, qd, TAU, forces) - compiled.forward_dynamics(q, qd, TAU + share)).max() < 1e-11
+    pushed = da.simulate(bar, q, qd, 0.2, method="rk4", h=1e-3, external_forces=forces)
+    def control(t, q, qd):
+        return da.inverse_dynamics(tree, q, qd, np.zeros(tree.nv)) - da.inverse_dynamics(tree, q, qd, np.zeros(tree.nv), forces)
+    shared = da.simulate(bar, q, qd, 0.2, method="rk4", h=1e-3, control=control)
+    assert np.abs(pushed.q[-1] - shared.q[-1]).max() < 1e-12 < np.abs(pushed.q[-1] - da.simulate(bar, q, qd, 0.2, method="rk4", h=1e-3).q[-1]).max()
+
+
 def test_what_is_not_there_is_refused(bar):
     with pytest.raises(TypeError, match="which has constraints, compute in float64"):
         da.compile(bar, dtype=np.float32)

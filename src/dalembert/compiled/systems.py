@@ -15,6 +15,7 @@ from dalembert.codegen.symbols import without_collection
 from dalembert.errors import ParameterError, unknown_attribute
 from dalembert.expr import Graph
 from dalembert.formulations.newton_euler.derivatives import RESULT_TYPES
+from dalembert.model.external_forces import ExternalForce
 from dalembert.model.numbers import is_symbolic
 from dalembert.native.function import CompiledFunction, only_result
 from dalembert.spatial.arrays import Array
@@ -238,6 +239,8 @@ class SystemDynamics:
                 "_".join(names), shapes, inputs, arrays, gather, checked=True
             )
             function.entry_names = self._entry_names
+            if self._tree is not None:
+                function.refuse = partial(_refuse_external_forces, names)
             if self._equations.constraints and not self.parameters:
                 function.explain = partial(self._explain, names)
             if "parameters" in shapes and (values := self._values) is not None:
@@ -274,3 +277,16 @@ class SystemDynamics:
 
     def __setstate__(self, state: Any) -> None:
         self.__init__(**state)  # type: ignore[misc]
+
+
+def _refuse_external_forces(
+    names: Sequence[str], arrays: Sequence[Any], named: Mapping[str, Any]
+) -> None:
+    """Raise a TypeError that says how external forces act, if some are given."""
+    entries = [x for given in arrays if isinstance(given, (list, tuple)) for x in given]
+    if "external_forces" in named or any(isinstance(x, ExternalForce) for x in entries):
+        raise TypeError(
+            f"{', '.join(names)} takes no external forces: add what they do to tau. It is the "
+            "inverse_dynamics of the tree, mechanism.without('constraints'), less that with "
+            "external_forces=; the plain functions and da.simulate take them as they are."
+        )

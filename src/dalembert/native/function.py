@@ -111,6 +111,7 @@ class CompiledFunction(Generic[Result]):
         self.defaults: dict[str, Any] = {name: 0.0 for name in shapes if checked and name == "t"}
         # raises an error that says more than a result that is not finite
         self.explain: Callable[[Mapping[str, np.ndarray], int], None] | None = None
+        self.refuse: Callable[[Sequence[Any], Mapping[str, Any]], None] | None = None
         self.label = label
         self.shapes = shapes
         self._vectors = vectors
@@ -286,6 +287,8 @@ class CompiledFunction(Generic[Result]):
 
     def _named(self, arrays: tuple[Any, ...], named: dict[str, Any]) -> dict[str, Any]:
         """Arguments by name."""
+        if self.refuse is not None:
+            self.refuse(arrays, named)
         given = dict(zip(self.shapes, arrays, strict=False))
         values = self.defaults | given | named
         if (
