@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from math import prod
+from math import inf, prod
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -86,11 +86,14 @@ class Block:
         return "\n".join(lines) + "\n"
 
 
-def block_of(inputs: Mapping[str, Iterable[Any]], outputs: Mapping[str, Any]) -> Block:
+def block_of(
+    inputs: Mapping[str, Iterable[Any]], outputs: Mapping[str, Any], long: float = inf
+) -> Block:
     """The block that computes outputs (arrays of expressions and numbers) from inputs (vectors of
     symbols).
 
-    Values are ordered operands first and so that few are alive at a time (`ordered`).
+    Values are ordered operands first and so that few are alive at a time (`ordered`); more than
+    `long` of them as they were made, so that repeated code is alike.
 
     Raises
     ------
@@ -110,7 +113,7 @@ def block_of(inputs: Mapping[str, Iterable[Any]], outputs: Mapping[str, Any]) ->
         return place[key]
 
     for node in ordered(
-        [x for array in arrays.values() for x in array.flat if isinstance(x, Expr)]
+        [x for array in arrays.values() for x in array.flat if isinstance(x, Expr)], long
     ):
         if node.op in ("exact", "float"):
             put(node, "constant", (float(evaluate(node)),))
@@ -137,7 +140,7 @@ def block_of(inputs: Mapping[str, Iterable[Any]], outputs: Mapping[str, Any]) ->
     )
 
 
-def ordered(results: list[Expr]) -> list[Expr]:
+def ordered(results: list[Expr], long: float = inf) -> list[Expr]:
     """All nodes under the results, operands first, in the one of three orders that keeps values
     alive for the shortest time.
 
@@ -145,12 +148,14 @@ def ordered(results: list[Expr]) -> list[Expr]:
     results, these in the order they were made (pairs of joints, each to its end) or as given. A
     humanoid's inverse dynamics takes 385 ns in the first and 511 ns in the last; its derivatives
     have 400 values alive instead of 1300 in the second (3.7 us instead of 3.8, and 5.9 instead of
-    7.0 where others use the same caches).
+    7.0 where others use the same caches). More than `long` nodes are ordered as they were made.
     """
     nodes = topological(results)
     if not results:
         return nodes
     made = results[0].graph.ages()
+    if len(nodes) > long:
+        return sorted(nodes, key=lambda node: made.get(node, -1))
     by_age = [
         sorted(roots, key=lambda node: made.get(node, -1))
         for roots in ([*made.keys() & nodes, *results], results)

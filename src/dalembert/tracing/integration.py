@@ -277,8 +277,9 @@ def rate_of(
                 margin = bound.margin(trace["s"], trace.registers["y"])
                 results["least"] = array([minimum(trace["least"], margin)])
     trace.place("k", nx)
-    trace.last = len(trace.items)
+    trace.last, trace.copying = len(trace.items), 0
     trace.give(results)
+    trace.last = max(trace.last, trace.copying)
     return trace
 
 

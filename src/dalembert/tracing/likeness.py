@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from dalembert.expr import Expr, substitute
@@ -30,11 +30,18 @@ def alike(entries: VectorEntries, values: Sequence[Any]) -> list[VectorPiece] | 
     """Pieces of entries each of which is computed from the neighbours of what the one before is
     computed from; None if most entries differ.
     """
-    shapes = [_shape(entries, x) for x in values]
+    known: dict[int, _Shape | None] = {}
+
+    def shape(k: int) -> _Shape | None:
+        """Shape of an entry, which is found when it is asked for."""
+        if k not in known:
+            known[k] = _shape(entries, values[k])
+        return known[k]
+
     pieces: list[VectorPiece] = []
     first = 0
     while first < len(values):
-        size, moving = _run(shapes, first)
+        size, moving = _run(map(shape, range(first, len(values))))
         new = {entries.of(*place): entries.row(*place) for place in moving}
         pieces.append(VectorPiece(size, substitute(values[first], new) if new else values[first]))
         first += size
@@ -43,8 +50,10 @@ def alike(entries: VectorEntries, values: Sequence[Any]) -> list[VectorPiece] | 
     return pieces
 
 
-def terms_of(entries: VectorEntries, x: Any) -> list[Any]:
-    """Terms of a sum, in the order in which they are added; operands of a node have no order."""
+def terms_of(entries: VectorEntries, x: Any, fewest: int) -> list[Any]:
+    """Terms of a sum, in the order in which they are added; operands of a node have no order. None
+    of a sum of too few.
+    """
     terms: list[Any] = []
     while isinstance(x, Expr) and x.op == "add":
         a, b = x.args
@@ -53,20 +62,22 @@ def terms_of(entries: VectorEntries, x: Any) -> list[Any]:
         terms.append(b)
         x = a
     terms = [x, *reversed(terms)]
+    if len(terms) < fewest:
+        return []
     shapes = [_shape(entries, term) for term in terms[:2]]
     if None not in shapes and len(shapes) == 2 and shapes[1] < shapes[0]:  # type: ignore[operator]
         terms[:2] = reversed(terms[:2])
     return terms
 
 
-def _run(shapes: Sequence[_Shape | None], first: int) -> tuple[int, list[tuple[str, int]]]:
-    """Number of shapes from one on that are alike, and the places of the first that move on."""
-    shape = shapes[first]
+def _run(shapes: Iterator[_Shape | None]) -> tuple[int, list[tuple[str, int]]]:
+    """Number of shapes from the first on that are alike, and its places that move on."""
+    shape = next(shapes)
     if shape is None:
         return 1, []
     moves: list[int] = []
     size = 1
-    for other in shapes[first + 1 :]:
+    for other in shapes:
         if other is None or other.text != shape.text:
             break
         if size == 1:

@@ -122,8 +122,8 @@ class LoopTrace(Trace):
 
     def _summed(self, x: Any) -> Any:
         """An entry; a sum of many terms that are alike as the register that a loop adds them in."""
-        terms = terms_of(self.entries, x)
-        pieces = alike(self.entries, terms) if len(terms) >= FROM else None
+        terms = terms_of(self.entries, x, FROM)
+        pieces = alike(self.entries, terms) if terms else None
         return EntryVector(self, pieces).total() if pieces else x
 
     def _prepared(

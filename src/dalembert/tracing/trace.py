@@ -18,6 +18,7 @@ from dalembert.codegen.blocks import (
     ProgramError,
     block_of,
 )
+from dalembert.codegen.passes import rolling
 from dalembert.codegen.passes.specializing import pruned
 from dalembert.codegen.program import (
     REPEATS,
@@ -54,6 +55,8 @@ class Rows:
 class Trace:
     """Registers, tables and items of a program, while they are traced."""
 
+    copying = 0  # number of the item that copies the results of the last block that is run in loops
+
     def __init__(self, registers: Mapping[str, int]):
         self.registers: dict[str, Any] = {}  # symbols of each
         self.places: dict[str, Register] = {}
@@ -89,10 +92,23 @@ class Trace:
         for name, values in results.items():
             if len(values) != self.places[name].size:
                 raise ProgramError(f"{len(values)} values do not fit the register {name!r}.")
-        block = pruned(block_of(self.inputs_of(results), results), 0)
-        self.tables.append(Rows(block, []))
+        block = pruned(block_of(self.inputs_of(results), results, rolling.FROM), 0)
         ports = (*block.inputs, *block.outputs)
-        self.run(len(self.tables) - 1, [self.places[port.name].start for port in ports])
+        places = [self.places[port.name].start for port in ports]
+        if block.operations() > rolling.FROM:
+            self._roll(block, places)
+            return
+        self.tables.append(Rows(block, []))
+        self.run(len(self.tables) - 1, places)
+
+    def _roll(self, block: Block, places: list[int]) -> None:
+        """A long block is run in loops."""
+        count = len(block.inputs)
+        found = rolling.rolled(block, places[:count], places[count:], self.size)
+        self.items += [_moved(item, 0, len(self.tables)) for item in found.items]
+        self.tables += [Rows(t.block, t.places.tolist(), t.numbers) for t in found.tables]
+        self.size = found.end
+        self.copying = len(self.items) - 1
 
     def inputs_of(self, results: Mapping[str, Any]) -> Mapping[str, Any]:
         """Symbols of registers, among which are those that results are computed from."""

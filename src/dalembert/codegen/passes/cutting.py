@@ -46,7 +46,7 @@ def cut(
     """
     code = block.code
     needed = _needed(block, {k for places in block.results for k in places})
-    placed = [k not in needed for k in range(len(code))]
+    placed = [k not in needed and k not in loaded for k in range(len(code))]
     runs: list[list[int]] = []
 
     def place(values: Iterable[int]) -> None:
