@@ -20,6 +20,8 @@ from heapq import (
 )
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from dalembert.expr import known_zero
 from dalembert.spatial.ldl import Factors
 from dalembert.spatial.vectors import Scalar
@@ -54,8 +56,8 @@ class SparseFactors(NamedTuple):
     def inward(self, b: Entries) -> dict[int, Scalar]:
         """L^-1 b, by the entries that are not 0."""
         x = dict(b)
-        place = {k: at for at, k in enumerate(self.order)}
-        waiting = [(place[k], k) for k in x]
+        place = self._place
+        waiting = [(place(k), k) for k in x]
         heapify(waiting)
         while waiting:
             _, k = heappop(waiting)
@@ -64,8 +66,15 @@ class SparseFactors(NamedTuple):
                     x[i] = x[i] - entry * x[k]
                 else:
                     x[i] = -entry * x[k]
-                    heappush(waiting, (place[i], i))
+                    heappush(waiting, (place(i), i))
         return x
+
+    @property
+    def _place(self) -> Callable[[int], int]:
+        """Place of a row in the order."""
+        if isinstance(self.order, range):
+            return self.order.index  # found without a search
+        return {k: at for at, k in enumerate(self.order)}.__getitem__
 
     def outward(self, y: Sequence[Scalar]) -> list[Scalar]:
         """L^-T y."""
@@ -104,9 +113,13 @@ class SparseFactors(NamedTuple):
         return values
 
 
-def entries_of(row: Sequence[Scalar]) -> dict[int, Scalar]:
+def entries_of(row: np.ndarray) -> dict[int, Scalar]:
     """Entries of a row that are not 0 by structure."""
-    return {k: x for k, x in enumerate(row) if x is not NOTHING and not known_zero(x)}
+    if row.dtype != object:
+        at = np.flatnonzero(row)
+        return dict(zip(at.tolist(), row[at].tolist(), strict=True))
+    entries = enumerate(row.tolist())
+    return {k: x for k, x in entries if x is not NOTHING and not known_zero(x)}
 
 
 def linked(rows: Sequence[Iterable[int]]) -> list[list[int]]:

@@ -73,7 +73,7 @@ class Response(NamedTuple):
         """
         if isinstance(inertia, Factors):
             inertia = SparseFactors.of(inertia)
-        entries = [entries_of(row) for row in rows.jacobian.tolist()]
+        entries = [entries_of(row) for row in rows.jacobian]
         columns = [inertia.inward(row) for row in entries]
         mobility = inertia.gram(columns)
         own = [row.get(k, 0.0) for k, row in enumerate(mobility)]
@@ -122,7 +122,7 @@ class Response(NamedTuple):
 
     def rates(self, motion: Vector) -> Vector:
         """J v (k,) of a change of the state along velocities."""
-        rows = [entries_of(row) for row in self.rows.jacobian.tolist()]
+        rows = [entries_of(row) for row in self.rows.jacobian]
         return np.array(self.inertia.products(rows, list(motion)))
 
     @property

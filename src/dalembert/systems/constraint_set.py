@@ -420,7 +420,7 @@ class ConstraintSet:
         if not self.constraints:
             return -within
         rows = self.rates(q, qd, t)
-        slopes = [entries_of(row).values() for row in rows.jacobian.tolist()]
+        slopes = [entries_of(row).values() for row in rows.jacobian]
         reach = reduce(maximum, [sum(map(absolute, row)) for row in slopes])
         speed = reduce(maximum, absolute(np.asarray(qd)), 0.0)
         residuals = absolute(np.array([*self.position(q, t), *rows.velocity]))
