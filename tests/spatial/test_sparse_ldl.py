@@ -7,7 +7,13 @@ import pytest
 
 from dalembert.expr import evaluate, known_zero, symbols, where
 from dalembert.spatial.ldl import factorised, unchecked
-from dalembert.spatial.sparse_ldl import SparseFactors, eliminated, gram, held_by_count, least_degree
+from dalembert.spatial.sparse_ldl import (
+    SparseFactors,
+    eliminated,
+    gram,
+    held_by_count,
+    least_degree,
+)
 
 
 def entries(A):

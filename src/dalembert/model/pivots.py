@@ -249,7 +249,7 @@ class Undetermined(NamedTuple):
     direction: tuple[float, ...]
 
 
-@np.errstate(all="ignore")  # numbers beyond the range of doubles are found where M is computed
+@np.errstate(all="ignore")
 def moves_nothing(tree: Tree, q: Sequence[Scalar]) -> bool:
     """Whether a body that carries none that moves has no inertia along a velocity of its joint, as a
     mass at its pin.
@@ -266,6 +266,7 @@ def moves_nothing(tree: Tree, q: Sequence[Scalar]) -> bool:
     return False
 
 
+@np.errstate(all="ignore")  # numbers beyond the range of doubles are found where M is computed
 def undetermined(tree: Tree, q: Sequence[Scalar]) -> list[Undetermined]:
     """Bodies that carry none that moves, with a direction in which their joint moves no inertia,
     within rounding.
