@@ -1,6 +1,5 @@
 """The bicycle benchmark from a mechanism that rolls: eigenvalues and matrices of its linear model."""
 
-import time
 
 import numpy as np
 import pytest
@@ -48,10 +47,3 @@ def test_matrices_are_the_published_ones(mechanism):
     for name, found in {"M": M, "C1": C1, "K0": K0, "K2": K2}.items():
         expected = np.array(DATA[name], dtype=float)
         assert np.abs(found - expected).max() < 1e-10 * max(1.0, np.abs(expected).max()), name
-
-
-@pytest.mark.slow
-def test_the_linear_model_is_there_within_two_seconds():
-    started = time.perf_counter()
-    model(bicycle(), 5.0)
-    assert time.perf_counter() - started < 2.0
