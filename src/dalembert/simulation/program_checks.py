@@ -31,7 +31,9 @@ def check_programs(motion: FirstOrderSystem, x: np.ndarray) -> None:
 def warn_of_efforts(run: Run) -> None:
     """Warn of actuators of programs whose forces are beyond the efforts of their joints."""
     mechanism = run.system.mechanism
-    if mechanism is None or "controls" not in run.observables.declared or run.parameters:
+    if mechanism is None or run.parameters or not any(j.limits.effort for j in mechanism.joints):
+        return
+    if "controls" not in run.system.recorded:  # before all that runs declare, which takes longer
         return
     names = run.observables.declared["controls"].labels
     efforts = {k: _effort(run, name) for k, name in enumerate(names)}

@@ -17,7 +17,7 @@ from dalembert.codegen.passes.cutting import slots
 from dalembert.codegen.program import BlockTable, Item, Scan, Turns
 from dalembert.expr.graph import COMMUTATIVE
 
-FROM = 8000  # operations: shorter blocks run faster as straight code, and compile within a second
+FROM = 25_000  # operations: shorter blocks run faster as straight code, by up to a half
 GRAM = 12  # operations that are looked for again
 FEWEST = 8  # rows of a loop
 SMALL, LARGE = 24, 4000  # operations of a row
