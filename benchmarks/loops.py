@@ -18,10 +18,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import dalembert as da
+from dalembert.integrators import METHODS
+from dalembert.simulation.first_order_system import FirstOrderSystem
+from dalembert.simulation.options import Actions, Model
 from loop_cases import CASES, Case, forces, mechanism, n_four_bar
 from report import machine
 
 TOLERANCES = (1e-4, 1e-5, 1e-6, 1e-7, 1e-8, 1e-9, 1e-10, 1e-11)
+MOST = 1_000_000  # steps
+WHOLE = "da.simulate"
 AIM = 1e-6  # error at which engines are compared
 STEPS = {
     "MuJoCo": (1e3, 2e3, 5e3, 1e4, 2e4, 5e4),
@@ -81,6 +86,26 @@ def ours(case: Case) -> Callable[[float], Point]:
     return run
 
 
+def alone(case: Case) -> Callable[[float], Point]:
+    """The solve alone, as the others are timed: machine code of the whole motion, by its tolerance."""
+    system = mechanism(case)
+    motion = FirstOrderSystem(Model(system), Actions(forces=forces(case)))
+    propagator = motion.code.propagator(METHODS["dop853"])
+    x = np.zeros((1, motion.nx))
+    x[0, : system.nq] = case.q
+    x[0, system.nq : system.nq + system.nv] = case.qd
+    times, p = np.array([0.0, case.duration]), np.atleast_1d(motion.constants)
+    first = 1e-4 * case.duration
+
+    def run(tolerance: float) -> Point:
+        """Processor time and error of a run."""
+        start = time.process_time()
+        found = propagator.run(x, times, first, p, MOST, tolerance, tolerance)
+        return Point(time.process_time() - start, case.error(found.x[0, -1, : system.nq]))
+
+    return run
+
+
 def engines(name: str, case: Case) -> Iterator[tuple[str, list[Callable[[], Any]]]]:
     """Runs of each peer that is there, by settings."""
     try:
@@ -127,7 +152,8 @@ def measured(name: str, repeats: int) -> tuple[list[Curve], float]:
         return end if isinstance(end, Point) else Point(end.seconds, case.error(end.q))
 
     curves = [
-        Curve(case.name, "dalembert", [fastest(partial(run, t), 5 * repeats) for t in TOLERANCES])
+        Curve(case.name, engine, [fastest(partial(call, t), 5 * repeats) for t in TOLERANCES])
+        for engine, call in (("dalembert", alone(case)), (WHOLE, run))
     ]
     for engine, calls in engines(name, case):
         times = repeats if engine in ("Pinocchio, C++", "SymPy and numba") else 1
@@ -146,7 +172,7 @@ def table(curves: list[Curve], firsts: dict[str, float]) -> str:
         own = {c.engine: c.seconds_at(AIM) for c in curves if c.case == case}
         fast = own["dalembert"][0]
         cells = [f"{'' if sure else '~'}{1e3 * s:.3g}" for s, sure in own.values()]
-        ratios = {n: s / fast for n, (s, _) in own.items() if n != "dalembert"}
+        ratios = {n: s / fast for n, (s, _) in own.items() if n not in ("dalembert", WHOLE)}
         times = ", ".join(f"{n.split(',')[0]} {r:.3g}" for n, r in ratios.items())
         met = [n.split(",")[0] for n, r in ratios.items() if r >= LEAST[n]]
         lines.append([case, f"{firsts[case]:.2f}", *cells, times, ", ".join(met)])
@@ -223,7 +249,7 @@ def diagram(curves: list[Curve], file: Path) -> None:
     figure, axes = plt.subplots(
         1, len(names), figsize=(3.6 * len(names), 3.6), layout="constrained"
     )
-    marks = dict(zip(dict.fromkeys(c.engine for c in curves), "osD^v", strict=False))
+    marks = dict(zip(dict.fromkeys(c.engine for c in curves), "osxD^v", strict=False))
     for ax, name in zip(np.atleast_1d(axes), names, strict=True):
         for curve in (c for c in curves if c.case == name):
             points = sorted((p for p in curve.points if 0 < p.error < 1), key=lambda p: p.error)
