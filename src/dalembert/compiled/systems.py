@@ -215,6 +215,10 @@ class SystemDynamics:
     if not TYPE_CHECKING:
 
         def __getattr__(self, name: str) -> CompiledFunction[Any]:
+            if (
+                found := self.__dict__.get("_functions", {}).get(((name,), only_result))
+            ) is not None:
+                return found
             if name.startswith("_") or name not in self._equations.quantities:
                 raise unknown_attribute(self, name)
             if self._tree is not None and self._is_of_tree(name):
