@@ -12,11 +12,17 @@ from typing import Any, NamedTuple
 from dalembert import constraints
 from dalembert.errors import ReadError
 from dalembert.generators.splines import ENDS
-from dalembert.model.constraint import PRINCIPLES, Constraint, FramePlace
+from dalembert.model.constraint import PRINCIPLES, Constraint, FramePlace, principles_of
 from dalembert.model.joints import JOINT_TYPES, JointType
 from dalembert.model.mechanism import Mechanism
-from dalembert.model.numbers import Number
+from dalembert.model.numbers import Number, as_float
 from dalembert.model.parts import Frame, Joint
+from dalembert.readers.program_tables import (
+    output_entry,
+    output_of,
+    program_entries,
+    program_of,
+)
 from dalembert.readers.toml_tables import (
     ORIGIN_KEYS,
     Table,
@@ -216,6 +222,47 @@ def _profile() -> FieldForm:
     return _keyed("profile", read)._replace(written=written)
 
 
+def _program() -> FieldForm:
+    """The generator of a program."""
+    form = _keyed("program", program_of)
+    return form._replace(written=lambda value: {"program": program_entries(value)})
+
+
+def _output() -> FieldForm:
+    """The output that a program leads."""
+    form = _keyed("output", output_of)
+    return form._replace(written=lambda value: {"output": output_entry(value)})
+
+
+def _actuators() -> FieldForm:
+    """Names of joints that act."""
+
+    def read(table: Table) -> tuple[str, ...]:
+        """The names."""
+        expected = "names of joints"
+        names = table.checked_list("actuators", table.required("actuators"), None, expected)
+        return tuple(table.as_text("actuators", name) for name in names)
+
+    return _keyed("actuators", read)._replace(written=lambda value: {"actuators": list(value)})
+
+
+def _state() -> FieldForm:
+    """State of a generator at the start, where it is told."""
+
+    def read(table: Table) -> Any:
+        """Numbers, or nothing."""
+        if "initial" not in table.data:
+            return None
+        given = table.checked_list("initial", table.data["initial"], None, "numbers")
+        return tuple(as_float(table.as_number("initial", x)) for x in given)
+
+    def written(value: Any) -> Entries:
+        """Numbers, if there are any."""
+        return {} if value is None else {"initial": [float(x) for x in value]}
+
+    return _keyed("initial", read)._replace(written=written)
+
+
 def _pair(maker: str, *keys: str) -> ConstraintKind:
     """A coupling of two joints by one number."""
     first, second, number = keys
@@ -255,6 +302,17 @@ KINDS: dict[str, ConstraintKind] = {
         "PointContact", {"frame": _frame("frame"), "surface": _surface()}
     ),
     "knife": ConstraintKind("Knife", {"frame": _frame("frame"), "axis": _vector("axis")}),
+    "servo": ConstraintKind(
+        "Servo",
+        {
+            "output": _output(),
+            "program": _program(),
+            "actuators": _actuators(),
+            "initial": _state(),
+            "frequency": _number("frequency"),
+            "damping": _number("damping", 1),
+        },
+    ),
 }
 
 
@@ -278,7 +336,9 @@ def constraints_of(document: Table, joints: Sequence[Joint]) -> ConstraintTables
     """Constraints of a file about a mechanism with these joints."""
     tables = [*document.tables("constraint")]
     read = tuple(map(_constraint, tables))
-    principles = tuple(table.choice("principle", PRINCIPLES, PRINCIPLES[0]) for table in tables)
+    told = [table.choice("principle", PRINCIPLES, PRINCIPLES[0]) for table in tables]
+    names = [constraint.name for constraint in read]
+    principles = principles_of(read, dict(zip(names, told, strict=True)))
     actuated = None
     if "actuated" in document.data:
         names = document.checked_list(
@@ -326,7 +386,8 @@ def constraint_entries(constraint: Constraint, principle: str) -> Entries:
         is_of_kind = type(constraint) is getattr(constraints, form.constraint)
         if is_of_kind and not form.maker:
             head = {"name": constraint.name, "kind": kind}
-            named = unless(PRINCIPLES[0], principle=principle)
+            told = PRINCIPLES[0] if constraint.principle else principle
+            named = unless(PRINCIPLES[0], principle=told)
             try:
                 return head | named | form.written(constraint)
             except ValueError as error:
