@@ -31,7 +31,7 @@ REST = 'actuators = ["q1"]\nfrequency = 10.0\n'
 CASES = {
     "fourier": ("center = [0.5], cosines = [[0.1], [0.2]], sines = [[0], [0.3]], frequency = 2.0", generators.Fourier([0.5], [[0.1], [0.2]], [[0], [0.3]], 2.0)),
     "harmonic": ("frequency = 2.0, amplitude = 0.5", generators.Harmonic(2.0, 0.5)),
-    "limit_cycle": ("curve = [0.4, 0.3], center = [1.2, 0]", generators.LimitCycle(curve=[0.4, 0.3], center=(1.2, 0))),
+    "limit_cycle": ("curve = [0.4, 0.3], center = [1.2, 0], clockwise = false", generators.LimitCycle(curve=[0.4, 0.3], center=(1.2, 0), clockwise=False)),
     "polynomial": ("start = 0.0, end = 1.0, duration = 2.0", generators.Polynomial(0.0, 1.0, 2.0)),
     "s_curve": ("start = 0, end = 1, velocity = 1, acceleration = 2, jerk = 9", generators.SCurve(0, 1, 1, 2, 9)),
     "spline": ("points = [[0], [1], [0.5]], times = [0, 1, 2]", generators.Spline([[0], [1], [0.5]], [0, 1, 2])),
@@ -76,6 +76,8 @@ def test_a_servo_of_a_file_is_led_and_has_its_own_principle():
     ('"harmonic"', '"harmonik"', "constraint 'swing', program: unknown type 'harmonik'"),
     ("frequency = 10.0", "frequency = -1", "constraint 'swing': frequency of 'swing' is -1"),
     ("amplitude = 0.5", 'amplitude = "wide"', "constraint 'swing', program:"),
+    ("frequency = 2.0", "frequency = true", "constraint 'swing', program: frequency is true; expected a number"),
+    ('frequency = 10.0', 'frequency = 10.0\nallow_unstable = 1', "allow_unstable is 1; expected true or false"),
     ("frequency = 2.0, ", "", "constraint 'swing', program: the key 'frequency' is missing"),
     ('actuators = ["q1"]\n', "", "constraint 'swing': the key 'actuators' is missing"),
 ])
@@ -83,6 +85,12 @@ def test_faults_are_told_with_their_lines(old, new, message):
     with pytest.raises((da.ModelError, da.ReadError)) as caught:
         read_toml(text("harmonic").replace(old, new, 1), "arm.toml")
     assert message in str(caught.value)
+
+
+def test_all_that_a_servo_says_is_written():
+    given = text("harmonic") + "damping = 0.7\nallow_unstable = true\ninitial = [0.1, 0.2]\n"
+    again = read_toml(write_toml(read_toml(given))).constraints[0]
+    assert (float(again.damping), again.allow_unstable, tuple(map(float, again.initial))) == (0.7, True, (0.1, 0.2))
 
 
 def test_functions_are_refused_by_name():

@@ -263,6 +263,19 @@ def _state() -> FieldForm:
     return _keyed("initial", read)._replace(written=written)
 
 
+def _flag(key: str) -> FieldForm:
+    """A truth value, false where it is left out."""
+
+    def read(table: Table) -> bool:
+        """The value."""
+        value = table.data.get(key, False)
+        if not isinstance(value, bool):
+            raise table.error(f"{key} is {value!r}; expected true or false.", key)
+        return value
+
+    return _keyed(key, read)._replace(written=lambda value: unless(False, **{key: value}))
+
+
 def _pair(maker: str, *keys: str) -> ConstraintKind:
     """A coupling of two joints by one number."""
     first, second, number = keys
@@ -311,6 +324,7 @@ KINDS: dict[str, ConstraintKind] = {
             "initial": _state(),
             "frequency": _number("frequency"),
             "damping": _number("damping", 1),
+            "allow_unstable": _flag("allow_unstable"),
         },
     ),
 }

@@ -10,7 +10,6 @@ import numpy as np
 
 from dalembert import generators
 from dalembert.constraints import FramePoint
-from dalembert.expr import Expr
 from dalembert.generators import Generator
 from dalembert.model.numbers import as_float
 from dalembert.readers.toml_tables import Table, unless
@@ -27,7 +26,7 @@ PROGRAMS: dict[str, type[Any]] = {
     "superellipse": generators.Superellipse,
     "trapezoid": generators.Trapezoid,
 }
-TEXTS = ("ends",)  # arguments that are no numbers
+AS_THEY_ARE = ("ends", "clockwise")  # arguments that are no numbers
 MOST = 100_000  # numbers of a program in a file
 
 
@@ -51,8 +50,8 @@ def program_of(table: Table) -> Generator:
 
 
 def _value(table: Table, key: str, value: Any) -> Any:
-    """A number, a text, a truth value, or lists of these."""
-    if isinstance(value, bool) or key in TEXTS:
+    """A number or lists of numbers; a text or a truth value where the argument is none."""
+    if key in AS_THEY_ARE:
         return value
     if isinstance(value, list):
         if len(value) > MOST:
@@ -98,8 +97,8 @@ def _plain(value: Any) -> Any:
         return [_plain(entry) for entry in value]
     if isinstance(value, (bool, int, float, str)):
         return value
-    if isinstance(value, (np.generic, Expr)) and not callable(value):
-        return as_float(value)
+    if isinstance(value, np.generic):
+        return value.item()
     raise ValueError("its program has a Python function")
 
 

@@ -318,6 +318,8 @@ def _value(value: Any, doubles: bool) -> str:
     """A value in TOML; numbers in quotes where TOML, or what its decimals stand for here, has no
     such number.
     """
+    if isinstance(value, bool):
+        return "true" if value else "false"
     if isinstance(value, str):
         return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
     if isinstance(value, (tuple, list)):
