@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from types import MappingProxyType
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
+
+from dalembert.integrators.stage_equations import consistent
 
 # Kinds of states x = (q, y, ...), for methods that do not go with all of them: y are velocities, or
 # momenta, or momenta beside quaternions; the energy depends on numbers that are inputs.
@@ -27,6 +30,8 @@ MET = (PROJECTION, *MINIMAL)  # ends of steps are on the constraints
 STABILISATIONS = (*GENERAL, INDEX_2, INDEX_3)
 # Unknowns beside q, y, work and states of the controller that a method has in x.
 MULTIPLIERS, SLIPS, ACCELERATIONS = "multipliers", "slips", "accelerations"
+# Accelerations in x, of which f has the forces out of balance, Q + tau - bias - M qdd, not rates.
+BALANCED = "balanced_accelerations"
 # Numbers that stay in a step of coordinate partitioning: which entries are dependent, and how often
 # others became so.
 DEPENDENT_ENTRIES, SWITCHES = "dependent_entries", "switches"
@@ -209,6 +214,19 @@ class Adaptive(NamedTuple):
     needs: Callable[..., dict[str, Any]] = nothing
     refuses: Refusals = NO_REFUSALS
     memory: Lengths = VALUE
+    own: Own = NOTHING_OF_ITS_OWN
+
+
+class LinearlyImplicit(Adaptive):
+    """A pair of orders whose stages are solved for by derivatives of f: its f is a `LinearisedRate`.
+
+    begin(f, t, x, first) -> x to begin with, whose forces are in balance
+    """
+
+    @property
+    def begin(self) -> Callable[..., Any]:
+        """State to begin with, for a state and the value of f there."""
+        return partial(consistent, places=getattr(self.step, "keywords", {}).get("places"))
 
 
 class External(NamedTuple):

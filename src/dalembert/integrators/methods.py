@@ -60,6 +60,7 @@ MODULES = (
     "rattle",
     "radau_iia",
     "generalized_alpha",
+    "rodas5p",
     "radau5",
 )
 METHODS: dict[str, Method] = {

@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from dalembert.integrators.fixed_point import HUGE, FixedPoint
-from dalembert.integrators.method_kinds import Adaptive, FixedStep, Manifold, Method, Rate, Watch
+from dalembert.integrators.method_kinds import (
+    Adaptive,
+    FixedStep,
+    LinearlyImplicit,
+    Manifold,
+    Method,
+    Rate,
+    Watch,
+)
 from dalembert.integrators.methods import (
     Bounds,
     Controlled,
@@ -19,6 +28,9 @@ from dalembert.integrators.methods import (
     stepped,
 )
 from dalembert.integrators.passage import Landing
+from dalembert.integrators.stage_equations import LinearisedRate, differences
+
+Slopes = Callable[[float, np.ndarray], tuple[np.ndarray, np.ndarray]]
 
 
 class Record(NamedTuple):
@@ -63,6 +75,7 @@ def records(
     watch: Watch | None = None,
     steps: int = 0,
     longest: float = HUGE,
+    slopes: Slopes | None = None,
 ) -> Iterator[Record]:
     """Records of x' = f(t, x) from x (n,) at times[0] to each later time; the last one where it
     fails.
@@ -73,6 +86,7 @@ def records(
     step is then negative. watch: a trajectory stays before a step in which it gives a code above 0.
     steps: of a method of fixed step, how many it has made from times[0] to x.
     longest: greatest step of the others.
+    slopes: (t, x) -> df/dx and df/dt, of a method that takes them; by default by differences.
     """
     x, hooks = np.asarray(x, dtype=float), Hooks(manifold, watch)
     if isinstance(method, FixedStep):
@@ -80,6 +94,8 @@ def records(
     elif isinstance(method, Adaptive):
         way = 1.0 if times[-1] >= times[0] else -1.0
         bounds = Bounds(float(times[-1]), way, rtol, atol, longest)
+        if isinstance(method, LinearlyImplicit):
+            f = LinearisedRate(f, slopes or partial(differences, f))
         found = _adaptive(method, f, x, times, Spacing(h, repeats), bounds, hooks)
     else:
         found = (
@@ -132,6 +148,8 @@ def _adaptive(
 ) -> Iterator[Record]:
     (h, repeats, _), (manifold, watch) = spacing, hooks
     end, way = float(times[-1]), bounds.way
+    if isinstance(method, LinearlyImplicit):
+        x = method.begin(f, float(times[0]), x, f(float(times[0]), x))
     t, steps, rejected = float(times[0]), 0, 0
     step = Controlled(t, x, [f(t, x)], min(h, bounds.longest), 1.0, 0.0)
     k: list[Any] = []  # values of f for what lies between

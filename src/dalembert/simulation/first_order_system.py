@@ -18,8 +18,8 @@ import numpy as np
 
 from dalembert.compiled.memo import dynamics_of, kept
 from dalembert.errors import DalembertError, ParameterError
-from dalembert.expr import Expr, array, jacobian
-from dalembert.integrators.method_kinds import DEPENDENT_ENTRIES, SWITCHES
+from dalembert.expr import Expr, array, derivative, jacobian, substitute, symbols
+from dalembert.integrators.method_kinds import BALANCED, DEPENDENT_ENTRIES, SWITCHES
 from dalembert.kinematics.forces import SIGN, STICK, coulomb
 from dalembert.model.friction_laws import Stribeck
 from dalembert.model.parts import OF_FRICTION
@@ -303,6 +303,8 @@ class FirstOrderSystem:
         """f(t, x) on floats, for one trajectory, whose forces may be any Python functions; p (n,):
         its parameters.
         """
+        if BALANCED in self.unknowns:
+            return self._balanced(p)
         velocities, rates = self.formulation.called(self.numbers_in(p))
         if law := self.reactions:
             modes = self.modes(p)
@@ -342,6 +344,26 @@ class FirstOrderSystem:
 
         return f
 
+    def _balanced(self, p: np.ndarray) -> Callable[[float, np.ndarray], np.ndarray]:
+        """f(t, x) on floats, with the forces out of balance, whose forces may be any functions."""
+        places = self.state.slices["controller"]
+
+        def f(t: float, x: np.ndarray) -> np.ndarray:
+            """Rates of the whole state, and forces out of balance."""
+            self.told(t)
+            q, qd, _, states = self.split(x)
+            if not np.isfinite(x).all():
+                return np.full(self.nx, np.nan)
+            q, clock = self.system.normalize(q), float(self.clock(t, p))
+            tau = self.forces(clock, q, qd, p, states)
+            if not np.isfinite(tau).all():
+                return np.full(self.nx, np.nan)
+            rates = self.code.driven(t, x, p, tau)
+            rates[places] = self.forces.rates(clock, q, qd, states)
+            return rates  # type: ignore[no-any-return]
+
+        return f
+
     def right_hand_side(
         self, t: Any, x: np.ndarray, p: np.ndarray, outside: Sequence[Force] = ()
     ) -> np.ndarray:
@@ -351,13 +373,25 @@ class FirstOrderSystem:
         quaternions.
         """
         called = dict(zip(self.forces.lengths, outside, strict=True)) if outside else {}
-        form = self.at(p, x)
         q, y, _, states = self.split(normalized(self.formulation, x) if outside else x)
+        form, clock = self.at(p, x), self.clock(t, p)
+        unknowns = self.unknowns_in(x)
+        q, y = form.stabilisation.completed(form.system, q, y, clock, unknowns)
+        qd = form.velocities(clock, q, y)
+        tau = self.forces(clock, q, qd, p, states, called)
+        own = self.forces.rates(clock, q, qd, states, called)
+        return self.driven(t, x, p, tau, own)
+
+    def driven(self, t: Any, x: np.ndarray, p: np.ndarray, tau: Any, own: Any) -> np.ndarray:
+        """x' under control and forces tau (nv,), with rates of the controller's states; of
+        accelerations that are to be in balance, the forces that are not.
+        """
+        form = self.at(p, x)
+        q, y, *_ = self.split(x)
         t = self.clock(t, p)
         unknowns = self.unknowns_in(x)
         q, y = form.stabilisation.completed(form.system, q, y, t, unknowns)
         qd = form.velocities(t, q, y)
-        tau = self.forces(t, q, qd, p, states, called)
         if self.reactions:
             q_rate, y_rate, power = self.reactions.at(self.numbers_in(p)).rates(
                 t, q, qd, tau, self.modes(p)
@@ -366,9 +400,31 @@ class FirstOrderSystem:
             q_rate, y_rate = form.rates(t, q, y, qd, tau, unknowns)
             power = form.power(t, q, qd, tau)
         internal = form.system.internal_rates(q, qd, tau, t)
-        own = self.forces.rates(t, q, qd, states, called)
-        still = [0 * values for values in unknowns.values()]
-        return np.concatenate([q_rate, y_rate, [power], internal, own, *still])
+        others = [0 * values for values in unknowns.values()]
+        if BALANCED in unknowns:
+            others = [tau - np.asarray(form.system.inverse_dynamics(q, qd, y_rate, t))]
+        return np.concatenate([q_rate, y_rate, [power], internal, own, *others])
+
+    def slopes(self, t: Any, x: np.ndarray, p: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Derivatives of `right_hand_side` by x (nx, nx) and by t (nx,), at a state of expressions;
+        M is that of the system, as the equations are linear in accelerations.
+        """
+        graph = next(value.graph for value in x if isinstance(value, Expr))
+        *at, time = symbols("slopes at", self.nx + 1, graph)
+        state = np.array(at, dtype=object)
+        places = self.state.slices
+        velocities, balanced = places["y"], places[BALANCED]
+        first = list(range(velocities.stop))
+        moving = [*first, *range(velocities.stop + 1, balanced.start)]
+        f = self.right_hand_side(time, state, p)
+        columns = derivative(array([*f]), array([*state[moving], time]))
+        J = np.zeros((self.nx, self.nx), dtype=object)
+        J[:, moving] = columns[:, :-1]
+        J[velocities, balanced] = np.eye(self.system.nv)
+        M = self.at(p, state).system.mass_matrix(state[places["q"]], self.clock(time, p))
+        J[balanced, balanced] = -np.asarray(M)
+        values = dict(zip([*at, time], [*x, t], strict=True))
+        return np.asarray(substitute(J, values)), np.asarray(substitute(columns[:, -1], values))
 
     def begin_unknowns(self, x: np.ndarray) -> None:
         """Set multipliers and accelerations in states to begin with (N, nx) to those that follow from

@@ -18,7 +18,7 @@ import numpy as np
 from dalembert.compiled.memo import PLAIN, dynamics_of, kept, quantities_of
 from dalembert.errors import DalembertError
 from dalembert.formulations.hamilton.velocity_solver import Solver
-from dalembert.integrators.method_kinds import DEPENDENT_ENTRIES, INDEX_3, MET
+from dalembert.integrators.method_kinds import BALANCED, DEPENDENT_ENTRIES, INDEX_3, MET
 from dalembert.native.function import CompiledFunction, function
 from dalembert.results.observables import Observable
 from dalembert.results.records import along, rows_of
@@ -394,6 +394,8 @@ class Accelerations(Formulation):
     def rates(self, t, q, y, qd, tau, unknowns=NO_UNKNOWNS):
         """Rates of q and qd."""
         system = self.system
+        if BALANCED in unknowns:
+            return system.rate(q, qd), unknowns[BALANCED]
         if not system.constraints:
             return system.rate(q, qd), system.forward_dynamics(q, qd, tau, t)
         law = self.stabilisation

@@ -15,6 +15,7 @@ from dalembert.compiled.propagation import propagator
 from dalembert.controllers.checks import is_unchanging
 from dalembert.expr import Graph, array
 from dalembert.integrators import Adaptive, External, FixedStep, Method
+from dalembert.integrators.method_kinds import LinearlyImplicit
 from dalembert.native import builtin
 from dalembert.native.function import function
 from dalembert.native.propagator import Propagator, Segment, StepControl, Trajectories
@@ -96,12 +97,15 @@ class MachineCode:
             self._motion.manifold,
             calls,
             watch,
+            self._motion.slopes if isinstance(method, LinearlyImplicit) else None,
         )
 
     def compiles(self, method: Method) -> bool:
         """Whether trajectories by this method run in machine code."""
         if self._motion.formulation.iteration:
             return False
+        if isinstance(method, LinearlyImplicit):
+            return self._motion.traced  # whose derivatives are known
         if self._motion.is_watched:
             return self._motion.traced and not isinstance(method, External)
         return self._motion.traced or (builtin.supported() and not isinstance(method, External))
@@ -130,9 +134,30 @@ class MachineCode:
                     method,
                     self._motion.manifold,
                     self._motion.witnesses,
+                    self._motion.slopes if isinstance(method, LinearlyImplicit) else None,
                 )
             ),
         )
+
+    @cached_property
+    def slopes(self) -> Any:
+        """Derivatives of f by x (nx, nx) and by t (nx,), of t, x (nx,), p (n,) of floats."""
+        sizes = {"x": self._motion.nx, "p": self._motion.inputs.size}
+        return self.kept("slopes", lambda: function(self._motion.slopes, t=(), **sizes))
+
+    @cached_property
+    def driven(self) -> Any:
+        """f of t, x (nx,), p (n,), and control and forces (nv,) of floats, but for rates of the
+        controller's states.
+        """
+        own = np.zeros(self._motion.states.shape[-1])
+        sizes = {"x": self._motion.nx, "p": self._motion.inputs.size, "tau": self._motion.system.nv}
+
+        def driven(t: Any, x: Any, p: Any, tau: Any) -> Any:
+            """Rates under given forces."""
+            return array([*self._motion.driven(t, x, p, tau, own)])
+
+        return self.kept("driven", lambda: function(driven, t=(), **sizes))
 
     @cached_property
     def stiffness(self) -> Any:

@@ -11,6 +11,7 @@ import numpy as np
 
 from dalembert.integrators.method_kinds import (
     ACCELERATIONS,
+    BALANCED,
     DEPENDENT_ENTRIES,
     GGL,
     MULTIPLIERS,
@@ -53,6 +54,7 @@ class Stabilisation:
             MULTIPLIERS: len(rows.labels),
             SLIPS: len(rows.position_labels),
             ACCELERATIONS: system.nv,
+            BALANCED: system.nv,
             DEPENDENT_ENTRIES: system.nv,
             SWITCHES: 1,
         }
@@ -61,7 +63,8 @@ class Stabilisation:
     def beginning(self, system: Any, q: Any, qd: Any, tau: Any, t: Any) -> dict[str, Any]:
         """Unknowns at a state of floats that meets the constraints, by name."""
         if not system.constraints:
-            return {ACCELERATIONS: system.forward_dynamics(q, qd, tau, t)}
+            accelerations = system.forward_dynamics(q, qd, tau, t)
+            return {ACCELERATIONS: accelerations, BALANCED: accelerations}
         if DEPENDENT_ENTRIES in self.unknowns:
             first = CoordinatePartitioning(ConstraintSet(system), np.zeros(system.nv))
             return {DEPENDENT_ENTRIES: first.chosen(q, qd, t), SWITCHES: 0.0}

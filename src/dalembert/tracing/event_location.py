@@ -40,6 +40,7 @@ def crossing_of(
     method: FixedStep | Adaptive,
     manifold: Any,
     watch: Any,
+    slopes: Any = None,
 ) -> Program:
     """First happening in a step of length h from (t, x), behind a part `origin` of
     it: a program
@@ -84,6 +85,7 @@ def crossing_of(
             rate = rate_of(f, nx, parameters, ())
         with Graph():
             trace = Steps(rate, registers)
+            trace.linearise(method, f, slopes)
             manifold = manifold and manifold.bound(trace.registers["p"])
             way, whole = _searched(method, trace, manifold, watch)
 
@@ -112,7 +114,7 @@ def _searched(
     coefficients = None
     if isinstance(method, Adaptive):
         trace.give({"first": trace.f(t, v["x"])})
-        new, _, k = method.step(trace.f, t, v["x"], h, v["first"], manifold)
+        new, _, k = method.step(trace.linearised, t, v["x"], h, v["first"], manifold)
         trace.give({"at": [h]})
         _end_at(trace, new, 1.0)
         k = [*k, *(method.extra(trace.f, t, v["x"], h, k) if method.extra else ())]
@@ -303,7 +305,7 @@ def _stepped(method: FixedStep | Adaptive, trace: Steps, manifold: Any) -> tuple
     t, x, s = trace["t"], trace.registers["x"], trace["at"]
     if isinstance(method, Adaptive):
         first = trace.registers["first"]
-        new, *_ = method.step(trace.f, t, x, s, first, manifold)
+        new, *_ = method.step(trace.linearised, t, x, s, first, manifold)
         return np.asarray(new), 1.0
     new = stepped(method, trace.f, t, x, s, t + s, trace.solve, manifold)
     return np.asarray(new), trace["settled"] if method.implicit else 1.0

@@ -23,9 +23,11 @@ from dalembert.codegen.symbols import (
     without_collection,
 )
 from dalembert.expr import (
+    Expr,
     Graph,
     absolute,
     array,
+    derivative,
     maximum,
     minimum,
 )
@@ -41,6 +43,7 @@ from dalembert.integrators.method_kinds import (
     SOLUTION,
     Adaptive,
     FixedStep,
+    LinearlyImplicit,
 )
 from dalembert.integrators.methods import (
     Bounds,
@@ -63,6 +66,7 @@ from dalembert.integrators.search import (
     hermite,
 )
 from dalembert.integrators.search import MOST as INTERVALS
+from dalembert.integrators.stage_equations import LinearisedRate
 from dalembert.tracing.long_trees import (
     loops_in,
     loops_run_once,
@@ -74,6 +78,7 @@ from dalembert.tracing.loops import (
 from dalembert.tracing.trace import GOAL
 
 Function = Callable[..., np.ndarray]  # (t, x, p) -> x'
+CONSTANTS = ("exact", "float", "symbol")  # operations of expressions that need no code
 SEEN = 1e-9  # of a step: one that ends no later than the last that was looked at, has been
 NUMBERS = (
     "end",
@@ -134,12 +139,24 @@ def _held(trace: LoopTrace, *vectors: Any) -> Sequence[Any]:
     return trace.stored("held", vectors) if len(vectors[0]) >= FROM else vectors
 
 
+def _slopes(f: Function, t: Any, x: Any, p: Any) -> tuple[Any, Any]:
+    """df/dx and df/dt of f(t, x, p), of symbols t and x."""
+    columns = derivative(array([*f(t, x, p)]), array([*x, t]))
+    return columns[:, :-1], columns[:, -1]
+
+
+def _at(slopes: Callable[..., Any], p: Any, t: Any, x: Any) -> Any:
+    """Derivatives at a state, with the parameters of a trace."""
+    return slopes(t, np.asarray(x), p)
+
+
 class Steps(LoopTrace):
     """The trace of a step, for which f and `solve` stand for items of their own."""
 
     def __init__(self, rate: Rate, registers: dict[str, int], whole: bool = False):
         super().__init__({}, whole)
         self.size, self.tables, self._rate = rate.size, rate.tables, rate
+        self.linearised: Any = self.f
         for name, n in registers.items():
             self.add(name, n)
         for name in rate.registers:
@@ -155,6 +172,31 @@ class Steps(LoopTrace):
             assert isinstance(scan, Scan)
             self.items.append(self.moved(scan, rate.places["k"], self.places[name].start))
         return k
+
+    def linearise(self, method: Any, f: Function, slopes: Any) -> None:
+        """Give `linearised` derivatives of f, if the method takes them: `slopes`, by default those of f."""
+        if not isinstance(method, LinearlyImplicit):
+            return
+        p = self.registers["p"]
+        derivatives = slopes or partial(_slopes, f)
+        at = partial(_at, derivatives, p)
+        self.linearised = LinearisedRate(self.f, at, self.kept)
+
+    def kept(self, stem: str, arrays: Sequence[Any]) -> list[Any]:
+        """Arrays whose expressions are in registers, so that they are computed once."""
+        flat = [x for values in arrays for x in np.ravel(values)]
+        computed = [x for x in dict.fromkeys(flat) if type(x) is Expr and x.op not in CONSTANTS]
+        if not computed:
+            return list(arrays)
+        (registers,) = self.stored(stem, [array(computed)])
+        known = dict(zip(computed, registers, strict=True))
+        kept = []
+        for values in arrays:
+            entries = np.array(values, dtype=object)
+            for place, x in np.ndenumerate(entries):
+                entries[place] = known.get(x, x)
+            kept.append(entries)
+        return kept
 
     def returned(self, t: Any, x: Any, times: int = 1) -> Any:
         """x brought back to constraints by some corrections."""
@@ -202,6 +244,7 @@ def propagation_of(
     manifold: Any = None,
     calls: Sequence[int] = (),
     watch: Any = None,
+    slopes: Any = None,
 ) -> Program:
     """The program of a method over f: its calls of f, and straight code between them.
 
@@ -211,6 +254,7 @@ def propagation_of(
     watch: a `Witnesses`; a trajectory stays before a step in which something happens that it looks
     for, but for steps that end before `until`. Goals of a method of fixed step that is watched are
     counts of steps, so that lanes which such a stop has left behind catch up.
+    slopes: (t, x, p) -> df/dx and df/dt, for a method that takes them; by default those of f.
     """
     with without_collection():
         with Graph():
@@ -222,13 +266,14 @@ def propagation_of(
             registers = _registers(method, nx, watch)
             registers |= dict.fromkeys(Passage._fields, 1) if passes else {}
             trace = Steps(rate, registers, whole)
+            trace.linearise(method, f, slopes)
             manifold = manifold and manifold.bound(trace.registers["p"])
             if isinstance(method, FixedStep):
                 with loops_in(trace):
                     (_fixed_watched if watch else _fixed)(method, trace, manifold, watch)
                 kept = ("t", "x", "start", "steps", "failed", *method.memory, *_seen(watch))
                 return trace.program((*kept, "h", "p"), kept, ("t", "x", "steps", "failed", "h"))
-            begin = _begin(trace)
+            begin = _begin(method, trace)
             with loops_in(trace):
                 used, k = _attempts(method, trace, manifold, watch)
                 _record(method, trace, manifold, used, k)
@@ -442,17 +487,27 @@ def _older(trace: Steps, taken: Any) -> dict[str, Any]:
     )
 
 
-def _begin(trace: Steps) -> tuple[Item, ...]:
+def _begin(method: Adaptive, trace: Steps) -> tuple[Item, ...]:
     """The first value of f, where it is not known from a run before."""
     if "calm" in trace.registers:
         trace.give({"calm": [1.0], "distance": [HUGE]})
     with trace.loop("known", 1):
         k = trace.f(trace["t"], trace.registers["x"])
+        if isinstance(method, LinearlyImplicit):
+            k = _balanced(method, trace, k)
         trace.give(
             {"first": chosen(trace["known"] > 0, trace.registers["first"], k), "known": [1.0]}
         )
     begin, trace.items = tuple(trace.items), []
     return begin
+
+
+def _balanced(method: LinearlyImplicit, trace: Steps, k: Any) -> Any:
+    """f at the state with forces in balance, which becomes that of lanes that begin."""
+    x = trace.registers["x"]
+    begun = method.begin(trace.linearised, trace["t"], x, k)
+    trace.give({"x": chosen(trace["known"] > 0, x, begun)})
+    return trace.f(trace["t"], x)
 
 
 def _attempts(method: Adaptive, trace: Steps, manifold: Any, watch: Any) -> tuple[Any, list[Any]]:
@@ -478,7 +533,7 @@ def _attempts(method: Adaptive, trace: Steps, manifold: Any, watch: Any) -> tupl
         )
         new = controlled_step(
             method,
-            trace.f,
+            trace.linearised,
             trace["t"],
             v["x"],
             trace["h"],

@@ -1,0 +1,136 @@
+"""Linear equations for the stages of a step, with exact derivatives of f: (B / (gamma h) - J) k = b.
+
+In the form B x' = f(t, x) of equations of motion
+
+    q' = rate(q, v),   v' = a,   0 = Q + tau - bias(q, v, t) - M(q) a
+
+B is 0 for accelerations a. The equations are reduced to as many as there are accelerations, with the
+matrix M + gamma h D + (gamma h)^2 K of K = -d/dq and D = -d/dv of the forces out of balance: no inverse of M
+is formed, and as the step becomes short the matrix becomes M.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from dalembert.expr import absolute
+from dalembert.integrators.choice import chosen
+from dalembert.spatial.triangular import TriangularFactors
+
+DIFFERENCE = float(np.finfo(float).eps) ** (1 / 3)  # of central differences, relative
+LOST = 1e-13  # of a pivot, relative to its entry of the matrix: no digits are left
+
+
+class Places(NamedTuple):
+    """Entries of x: coordinates, velocities, others that are solved for with accelerations, and those
+    on which nothing depends.
+    """
+
+    q: Sequence[int]
+    v: Sequence[int]
+    solved: Sequence[int]
+    accelerations: Sequence[int]
+    last: Sequence[int]
+
+    @classmethod
+    def full(cls, n: int) -> Places:
+        """Places where nothing is known of n entries: all are solved for together."""
+        return cls((), (), range(n), (), ())
+
+
+class LinearisedRate(NamedTuple):
+    """f with its derivatives.
+
+    rate(t, x) -> f
+    slopes(t, x) -> df/dx (n, n) and df/dt (n,)
+    keep(stem, arrays) -> the arrays, from where they are computed once
+    """
+
+    rate: Callable[[Any, Any], Any]
+    slopes: Callable[[Any, Any], tuple[Any, Any]]
+    keep: Callable[[str, Sequence[Any]], Sequence[Any]] = lambda stem, arrays: arrays
+
+    def __call__(self, t: Any, x: Any) -> Any:
+        return self.rate(t, x)
+
+
+class StageEquations:
+    """Equations of the stages of a step from (t, x), with by = gamma h.
+
+    by_time : df/dt (n,)
+    """
+
+    def __init__(self, f: LinearisedRate, t: Any, x: Any, by: Any, places: Places | None = None):
+        self._places = places or Places.full(len(x))
+        self._n, self._by, self._keep = len(x), by, f.keep
+        J, by_time = f.keep("slope", f.slopes(t, x))
+        self.by_time = by_time
+        q, v, solved, _, last = [list(entries) for entries in self._places]
+        self._last_rows = J[last]
+        by_place = J[np.ix_(solved, q)]
+        moving = TriangularFactors.of(np.eye(len(q)) - by * J[np.ix_(q, q)])
+        along = moving.solved(by * J[np.ix_(q, v)])
+        by_velocity = J[np.ix_(solved, v)] + by_place @ along
+        shares = J[np.ix_(v, solved)]
+        matrix = np.diag(self.rated(np.ones(self._n))[solved] / by) - J[np.ix_(solved, solved)]
+        matrix = matrix - by * (by_velocity @ shares)
+        factors = TriangularFactors.of(matrix, _inverse)
+        self._moving, self._shares = moving, shares
+        self._along, self._by_place, self._by_velocity = f.keep(
+            "stage", [along, by_place, by_velocity]
+        )
+        self._factors = TriangularFactors(*f.keep("factor", factors))
+
+    def rated(self, x: Any) -> Any:
+        """B x: 0 in place of accelerations, of which there are no rates."""
+        x = np.array(x)
+        entries = list(self._places.accelerations)
+        x[entries] = 0.0 * x[entries]
+        return x
+
+    def solved(self, b: Any) -> Any:
+        """k with (B / by - J) k = b, both (n,)."""
+        q, v, solved, _, last = [list(entries) for entries in self._places]
+        (b,) = self._keep("right", [b])
+        b, by = np.asarray(b), self._by
+        moved = self._moving.solved(by * b[q])
+        right = b[solved] + self._by_place @ moved + by * (self._by_velocity @ b[v])
+        k = np.array(b)
+        k[solved] = self._factors.solved(right)
+        k[v] = by * (b[v] + self._shares @ k[solved])
+        k[q] = moved + self._along @ k[v]
+        others = [*q, *v, *solved]
+        k[last] = by * (b[last] + self._last_rows[:, others] @ k[others])
+        (k,) = self._keep("k", [k])
+        return k
+
+
+def consistent(f: LinearisedRate, t: Any, x: Any, first: Any, places: Places | None) -> Any:
+    """x with accelerations whose forces are in balance, where f is `first`: M a is linear in them."""
+    if not (places and places.accelerations):
+        return x
+    entries = list(places.accelerations)
+    J, _ = f.keep("slope", f.slopes(t, x))
+    x = np.array(x)
+    inertia = TriangularFactors.of(-J[np.ix_(entries, entries)], _inverse)
+    x[entries] = x[entries] + inertia.solved(np.asarray(first)[entries])
+    return x
+
+
+def differences(f: Callable[..., Any], t: float, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """df/dx (n, n) and df/dt (n,) by central differences, of an f that has no derivatives."""
+    steps = DIFFERENCE * np.maximum(1.0, np.abs(x))
+    columns = [(f(t, x + d) - f(t, x - d)) / (2 * d.max()) for d in np.diag(steps)]
+    later, earlier = t + DIFFERENCE * max(1.0, abs(t)), t - DIFFERENCE * max(1.0, abs(t))
+    return np.array(columns).T, (f(later, x) - f(earlier, x)) / (later - earlier)
+
+
+def _inverse(pivot: Any, entry: Any) -> Any:
+    """1 / pivot; infinite if no digits of it are left, so that the step is refused."""
+    if isinstance(pivot, float):
+        pivot = np.float64(pivot)
+    lost = absolute(pivot) <= LOST * absolute(entry)
+    return 1 / chosen(lost, 0.0 * pivot, pivot)
