@@ -102,16 +102,13 @@ class BlockTable:
     @cached_property
     def apart(self) -> bool:
         """Whether no row stores to a place that it reads, so that it may store at any time."""
-        stores = range(len(self.inputs), len(self.ports))
-        return not any(self.overlap(a, b) for a in range(len(self.inputs)) for b in stores)
-
-    def overlap(self, one: int, other: int) -> bool:
-        """Whether stretches of two ports have a place in common in some row."""
-        starts = self.places
-        sizes = [port.size for port in self.ports]
-        before = starts[:, one] + sizes[one] <= starts[:, other]
-        behind = starts[:, other] + sizes[other] <= starts[:, one]
-        return not (before | behind).all()
+        count = len(self.inputs)
+        starts = self.places[:, :, None]
+        ends = starts + np.array([port.size for port in self.ports])[:, None]
+        read, stored = starts[:, :count], starts[:, count:].transpose(0, 2, 1)
+        before = ends[:, :count] <= stored
+        behind = ends[:, count:].transpose(0, 2, 1) <= read
+        return bool((before | behind).all())
 
 
 @dataclass(frozen=True, eq=False)

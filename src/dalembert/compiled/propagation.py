@@ -19,18 +19,18 @@ def propagator(
     manifold: Any = None,
     calls: Sequence[int] = (),
     watch: Any = None,
-    slopes: Any = None,
+    derivatives: Any = None,
 ) -> Propagator:
     """The propagator of a method over x' = f(t, x, p), for x (nx,) and p (parameters,).
 
-    manifold, calls, watch, slopes: as those of `propagation_of`; not for methods of a library.
+    manifold, calls, watch, derivatives: as those of `propagation_of`; not for methods of a library.
     """
     if not isinstance(method, External):
-        program = propagation_of(f, nx, parameters, method, manifold, calls, watch, slopes)
+        program = propagation_of(f, nx, parameters, method, manifold, calls, watch, derivatives)
         return Propagator(method, program)
 
-    def derivatives(t: Any, x: Any, p: Any) -> Any:
+    def slopes(t: Any, x: Any, p: Any) -> Any:
         """df/dx as expressions."""
         return jacobian(f(t, x, p), x)
 
-    return Propagator(method, [right_hand_side(g, nx, parameters) for g in (f, derivatives)])
+    return Propagator(method, [right_hand_side(g, nx, parameters) for g in (f, slopes)])

@@ -30,8 +30,6 @@ from dalembert.integrators.methods import (
 from dalembert.integrators.passage import Landing
 from dalembert.integrators.stage_equations import LinearisedRate, differences
 
-Slopes = Callable[[float, np.ndarray], tuple[np.ndarray, np.ndarray]]
-
 
 class Record(NamedTuple):
     """A trajectory where it was asked for, or where it could not go on: then `failed` is not 0, but
@@ -75,7 +73,6 @@ def records(
     watch: Watch | None = None,
     steps: int = 0,
     longest: float = HUGE,
-    slopes: Slopes | None = None,
 ) -> Iterator[Record]:
     """Records of x' = f(t, x) from x (n,) at times[0] to each later time; the last one where it
     fails.
@@ -86,7 +83,7 @@ def records(
     step is then negative. watch: a trajectory stays before a step in which it gives a code above 0.
     steps: of a method of fixed step, how many it has made from times[0] to x.
     longest: greatest step of the others.
-    slopes: (t, x) -> df/dx and df/dt, of a method that takes them; by default by differences.
+    f: of a method that takes its derivatives a `LinearisedRate`; of others these are differences.
     """
     x, hooks = np.asarray(x, dtype=float), Hooks(manifold, watch)
     if isinstance(method, FixedStep):
@@ -94,8 +91,8 @@ def records(
     elif isinstance(method, Adaptive):
         way = 1.0 if times[-1] >= times[0] else -1.0
         bounds = Bounds(float(times[-1]), way, rtol, atol, longest)
-        if isinstance(method, LinearlyImplicit):
-            f = LinearisedRate(f, slopes or partial(differences, f))
+        if isinstance(method, LinearlyImplicit) and not isinstance(f, LinearisedRate):
+            f = LinearisedRate(f, partial(differences, f))
         found = _adaptive(method, f, x, times, Spacing(h, repeats), bounds, hooks)
     else:
         found = (

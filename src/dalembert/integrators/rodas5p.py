@@ -137,9 +137,7 @@ def needs(
     accelerations = range(balanced.start, balanced.stop)
     work = nq + nv
     others = range(work + 1, balanced.start)
-    places = Places(
-        range(nq), range(nq, work), [*accelerations, *others], accelerations, [work]
-    )
+    places = Places(range(nq), range(nq, work), [*accelerations, *others], accelerations, [work])
     return {"places": places}
 
 

@@ -12,6 +12,7 @@ is formed, and as the step becomes short the matrix becomes M.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -41,16 +42,19 @@ class Places(NamedTuple):
         return cls((), (), range(n), (), ())
 
 
-class LinearisedRate(NamedTuple):
+@dataclass(frozen=True)
+class LinearisedRate:
     """f with its derivatives.
 
     rate(t, x) -> f
     slopes(t, x) -> df/dx (n, n) and df/dt (n,)
+    inertia(t, x) -> M, of an f of accelerations
     keep(stem, arrays) -> the arrays, from where they are computed once
     """
 
     rate: Callable[[Any, Any], Any]
     slopes: Callable[[Any, Any], tuple[Any, Any]]
+    inertia: Callable[[Any, Any], Any] | None = None
     keep: Callable[[str, Sequence[Any]], Sequence[Any]] = lambda stem, arrays: arrays
 
     def __call__(self, t: Any, x: Any) -> Any:
@@ -112,10 +116,10 @@ def consistent(f: LinearisedRate, t: Any, x: Any, first: Any, places: Places | N
     """x with accelerations whose forces are in balance, where f is `first`: M a is linear in them."""
     if not (places and places.accelerations):
         return x
+    assert f.inertia is not None
     entries = list(places.accelerations)
-    J, _ = f.keep("slope", f.slopes(t, x))
     x = np.array(x)
-    inertia = TriangularFactors.of(-J[np.ix_(entries, entries)], _inverse)
+    inertia = TriangularFactors.of(f.inertia(t, x), _inverse)
     x[entries] = x[entries] + inertia.solved(np.asarray(first)[entries])
     return x
 

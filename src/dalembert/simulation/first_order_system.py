@@ -405,6 +405,11 @@ class FirstOrderSystem:
             others = [tau - np.asarray(form.system.inverse_dynamics(q, qd, y_rate, t))]
         return np.concatenate([q_rate, y_rate, [power], internal, own, *others])
 
+    def inertia(self, t: Any, x: np.ndarray, p: np.ndarray) -> np.ndarray:
+        """M (nv, nv) at a state of floats or expressions."""
+        q, *_ = self.split(x)
+        return np.asarray(self.at(p, x).system.mass_matrix(q, self.clock(t, p)))
+
     def slopes(self, t: Any, x: np.ndarray, p: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Derivatives of `right_hand_side` by x (nx, nx) and by t (nx,), at a state of expressions;
         M is that of the system, as the equations are linear in accelerations.
@@ -421,8 +426,7 @@ class FirstOrderSystem:
         J = np.zeros((self.nx, self.nx), dtype=object)
         J[:, moving] = columns[:, :-1]
         J[velocities, balanced] = np.eye(self.system.nv)
-        M = self.at(p, state).system.mass_matrix(state[places["q"]], self.clock(time, p))
-        J[balanced, balanced] = -np.asarray(M)
+        J[balanced, balanced] = -self.inertia(time, state, p)
         values = dict(zip([*at, time], [*x, t], strict=True))
         return np.asarray(substitute(J, values)), np.asarray(substitute(columns[:, -1], values))
 
@@ -430,8 +434,8 @@ class FirstOrderSystem:
         """Set multipliers and accelerations in states to begin with (N, nx) to those that follow from
         these.
         """
-        if not self.unknowns:
-            return
+        if not self.unknowns or BALANCED in self.unknowns:
+            return  # its method brings them into balance
         p = np.broadcast_to(self.constants, (len(x), self.constants.shape[-1]))
         for row, own in zip(x, p, strict=True):
             tau = self.forces_of(np.zeros(1), row, own)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,9 +19,11 @@ from dalembert.integrators.crossing import (
     narrowed,
     resolution,
 )
-from dalembert.integrators.method_kinds import Watch
+from dalembert.integrators.method_kinds import LinearlyImplicit, Rate, Watch
+from dalembert.integrators.stage_equations import LinearisedRate, differences
 from dalembert.integrators.search import FOUND, SEARCHING, following, hermite
 from dalembert.native.propagator import Segment, StepControl, Trajectories
+from dalembert.simulation.applied_forces import CALLED
 from dalembert.simulation.event_functions import CAUGHT, NO_VALUE
 from dalembert.simulation.first_order_system import FirstOrderSystem
 from dalembert.simulation.options import ATTEMPTS
@@ -146,7 +149,7 @@ class InterpretedPropagator:
         rejected = lane.rejected
         for record in records(
             self.method,
-            motion.function(p=p),
+            self._rate(p),
             lane.x,
             np.array([lane.start if fixed else lane.t, *times[1:]]),
             lane.h,
@@ -165,6 +168,22 @@ class InterpretedPropagator:
             lane.steps = steps + record.steps
             lane.rejected = rejected + record.rejected
             yield
+
+    def _rate(self, p: np.ndarray) -> Rate:
+        """f of a trajectory, with derivatives for a method that takes them; of forces that are called,
+        by differences.
+        """
+        f = self.motion.function(p=p)
+        if not isinstance(self.method, LinearlyImplicit):
+            return f
+        slopes = partial(differences, f)
+        if CALLED not in self.motion.kinds.values():
+            slopes = partial(self._slopes, p)
+        return LinearisedRate(f, slopes, lambda t, x: self.motion.inertia(t, x, p))
+
+    def _slopes(self, p: np.ndarray, t: float, x: np.ndarray) -> Any:
+        """df/dx and df/dt by machine code."""
+        return self.motion.code.slopes(t, x, p)
 
     # --- what happens in a step ---
 
@@ -192,11 +211,7 @@ class InterpretedPropagator:
         """
         coefficients = k
         if isinstance(self.method, Adaptive):
-            extra = (
-                self.method.extra(self.motion.function(p=p), t, x, h, k)
-                if self.method.extra
-                else ()
-            )
+            extra = self.method.extra(self._rate(p), t, x, h, k) if self.method.extra else ()
             coefficients = self.method.coefficients(x, x1, h, [*k, *extra])
         way = self.motion.witnesses.extension(t, x, t1, x1, h, p, coefficients)
         return SearchedStep(t, np.array(x), h, np.array(x1), way, coefficients)
@@ -343,7 +358,7 @@ class InterpretedPropagator:
         """x at a fraction s of a step, by its polynomials."""
         t, x, h, x1, way, whole = step
         if whole is None:
-            f = self.motion.function(p=p)
+            f = self._rate(p)
             whole = hermite(x, x1, f(t, x), f(t + h, x1), h)
         between = self.motion.witnesses.between(way, whole, s)
         manifold = self.motion.manifold
@@ -351,7 +366,7 @@ class InterpretedPropagator:
 
     def _made(self, t: float, x: np.ndarray, h: float, p: np.ndarray) -> tuple[SearchedStep, float]:
         """The step of length h from (t, x), and 0, or why it cannot be made."""
-        f = self.motion.function(p=p)
+        f = self._rate(p)
         if isinstance(self.method, Adaptive):
             manifold = self.motion.manifold
             bound = manifold and manifold.bound(p)

@@ -72,19 +72,17 @@ class MachineCode:
         outside = {
             name: lambda *_, n=n: np.zeros(n) for name, n in self._motion.forces.lengths.items()
         }
+        events = self._motion.events
         with Graph():
             (t,), q, qd, p, z = given = [vector_of_symbols(name, n) for name, n in sizes.items()]
             found = [
                 *self._motion.forces(t, q, qd, p, z, outside),
                 *self._motion.forces.rates(t, q, qd, z, outside),
             ]
-            found += (
-                self._motion.events.values(t, q, qd)
-                if self._motion.events.traced
-                else self._motion.events.functions
-            )
+            found += events.values(t, q, qd) if events.traced else []
             program = program_of(dict(zip(sizes, given, strict=True)), {"values": array(found)})
-        return program.text(), *self._motion.events.directions
+        called = () if events.traced else events.functions
+        return program.text(), *called, *events.directions
 
     def _propagator(self, method: Method) -> Propagator:
         calls = () if isinstance(method, External) else tuple(self._motion.forces.lengths.values())
@@ -97,7 +95,7 @@ class MachineCode:
             self._motion.manifold,
             calls,
             watch,
-            self._motion.slopes if isinstance(method, LinearlyImplicit) else None,
+            self._motion if isinstance(method, LinearlyImplicit) else None,
         )
 
     def compiles(self, method: Method) -> bool:
@@ -134,7 +132,7 @@ class MachineCode:
                     method,
                     self._motion.manifold,
                     self._motion.witnesses,
-                    self._motion.slopes if isinstance(method, LinearlyImplicit) else None,
+                    self._motion if isinstance(method, LinearlyImplicit) else None,
                 )
             ),
         )

@@ -73,7 +73,7 @@ class Law:
         """The compiled law, kept while neither it nor the equations are others."""
         form = self.motion.formulation
         constants = self.motion.constants.shape[-1]
-        key = (id(self.motion.mechanism), form.name, form.paths, constants)
+        key = (id(self.motion.mechanism), *form.key, self.motion.nx, constants)
         known = _laws.get(self.sampled)
         if (
             known

@@ -63,8 +63,7 @@ class Stabilisation:
     def beginning(self, system: Any, q: Any, qd: Any, tau: Any, t: Any) -> dict[str, Any]:
         """Unknowns at a state of floats that meets the constraints, by name."""
         if not system.constraints:
-            accelerations = system.forward_dynamics(q, qd, tau, t)
-            return {ACCELERATIONS: accelerations, BALANCED: accelerations}
+            return {ACCELERATIONS: system.forward_dynamics(q, qd, tau, t)}
         if DEPENDENT_ENTRIES in self.unknowns:
             first = CoordinatePartitioning(ConstraintSet(system), np.zeros(system.nv))
             return {DEPENDENT_ENTRIES: first.chosen(q, qd, t), SWITCHES: 0.0}

@@ -40,7 +40,7 @@ def crossing_of(
     method: FixedStep | Adaptive,
     manifold: Any,
     watch: Any,
-    slopes: Any = None,
+    derivatives: Any = None,
 ) -> Program:
     """First happening in a step of length h from (t, x), behind a part `origin` of
     it: a program
@@ -85,7 +85,7 @@ def crossing_of(
             rate = rate_of(f, nx, parameters, ())
         with Graph():
             trace = Steps(rate, registers)
-            trace.linearise(method, f, slopes)
+            trace.linearise(method, f, derivatives)
             manifold = manifold and manifold.bound(trace.registers["p"])
             way, whole = _searched(method, trace, manifold, watch)
 

@@ -7,7 +7,7 @@ from collections.abc import (
     Sequence,
 )
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -139,15 +139,17 @@ def _held(trace: LoopTrace, *vectors: Any) -> Sequence[Any]:
     return trace.stored("held", vectors) if len(vectors[0]) >= FROM else vectors
 
 
+class Derivatives(NamedTuple):
+    """Derivatives of an f without accelerations in x: slopes(t, x, p) -> df/dx, df/dt."""
+
+    slopes: Callable[..., Any]
+    inertia: Any = None
+
+
 def _slopes(f: Function, t: Any, x: Any, p: Any) -> tuple[Any, Any]:
     """df/dx and df/dt of f(t, x, p), of symbols t and x."""
     columns = derivative(array([*f(t, x, p)]), array([*x, t]))
     return columns[:, :-1], columns[:, -1]
-
-
-def _at(slopes: Callable[..., Any], p: Any, t: Any, x: Any) -> Any:
-    """Derivatives at a state, with the parameters of a trace."""
-    return slopes(t, np.asarray(x), p)
 
 
 class Steps(LoopTrace):
@@ -173,14 +175,22 @@ class Steps(LoopTrace):
             self.items.append(self.moved(scan, rate.places["k"], self.places[name].start))
         return k
 
-    def linearise(self, method: Any, f: Function, slopes: Any) -> None:
-        """Give `linearised` derivatives of f, if the method takes them: `slopes`, by default those of f."""
+    def linearise(self, method: Any, f: Function, derivatives: Any) -> None:
+        """Make `linearised` f with derivatives, by default its own, if the method takes them."""
         if not isinstance(method, LinearlyImplicit):
             return
+        own = derivatives or Derivatives(partial(_slopes, f))
         p = self.registers["p"]
-        derivatives = slopes or partial(_slopes, f)
-        at = partial(_at, derivatives, p)
-        self.linearised = LinearisedRate(self.f, at, self.kept)
+
+        def slopes(t: Any, x: Any) -> Any:
+            """df/dx and df/dt."""
+            return own.slopes(t, np.asarray(x), p)
+
+        def inertia(t: Any, x: Any) -> Any:
+            """-df/da of accelerations a."""
+            return own.inertia(t, np.asarray(x), p)
+
+        self.linearised = LinearisedRate(self.f, slopes, inertia, self.kept)
 
     def kept(self, stem: str, arrays: Sequence[Any]) -> list[Any]:
         """Arrays whose expressions are in registers, so that they are computed once."""
@@ -244,7 +254,7 @@ def propagation_of(
     manifold: Any = None,
     calls: Sequence[int] = (),
     watch: Any = None,
-    slopes: Any = None,
+    derivatives: Any = None,
 ) -> Program:
     """The program of a method over f: its calls of f, and straight code between them.
 
@@ -254,7 +264,7 @@ def propagation_of(
     watch: a `Witnesses`; a trajectory stays before a step in which something happens that it looks
     for, but for steps that end before `until`. Goals of a method of fixed step that is watched are
     counts of steps, so that lanes which such a stop has left behind catch up.
-    slopes: (t, x, p) -> df/dx and df/dt, for a method that takes them; by default those of f.
+    derivatives: `Derivatives` of f, for a method that takes them; by default f's own.
     """
     with without_collection():
         with Graph():
@@ -266,7 +276,7 @@ def propagation_of(
             registers = _registers(method, nx, watch)
             registers |= dict.fromkeys(Passage._fields, 1) if passes else {}
             trace = Steps(rate, registers, whole)
-            trace.linearise(method, f, slopes)
+            trace.linearise(method, f, derivatives)
             manifold = manifold and manifold.bound(trace.registers["p"])
             if isinstance(method, FixedStep):
                 with loops_in(trace):
