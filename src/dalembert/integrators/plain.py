@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -28,7 +27,6 @@ from dalembert.integrators.methods import (
     stepped,
 )
 from dalembert.integrators.passage import Landing
-from dalembert.integrators.stage_equations import LinearisedRate, differences
 
 
 class Record(NamedTuple):
@@ -83,7 +81,7 @@ def records(
     step is then negative. watch: a trajectory stays before a step in which it gives a code above 0.
     steps: of a method of fixed step, how many it has made from times[0] to x.
     longest: greatest step of the others.
-    f: of a method that takes its derivatives a `LinearisedRate`; of others these are differences.
+    f: for a method that takes its derivatives a `LinearisedRate`; else these are differences.
     """
     x, hooks = np.asarray(x, dtype=float), Hooks(manifold, watch)
     if isinstance(method, FixedStep):
@@ -91,8 +89,6 @@ def records(
     elif isinstance(method, Adaptive):
         way = 1.0 if times[-1] >= times[0] else -1.0
         bounds = Bounds(float(times[-1]), way, rtol, atol, longest)
-        if isinstance(method, LinearlyImplicit) and not isinstance(f, LinearisedRate):
-            f = LinearisedRate(f, partial(differences, f))
         found = _adaptive(method, f, x, times, Spacing(h, repeats), bounds, hooks)
     else:
         found = (

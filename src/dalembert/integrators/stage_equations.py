@@ -13,13 +13,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from dalembert.expr import absolute
 from dalembert.integrators.choice import chosen
-from dalembert.spatial.triangular import TriangularFactors
+from dalembert.integrators.triangular import TriangularFactors
 
 DIFFERENCE = float(np.finfo(float).eps) ** (1 / 3)  # of central differences, relative
 LOST = 1e-13  # of a pivot, relative to its entry of the matrix: no digits are left
@@ -59,6 +60,11 @@ class LinearisedRate:
 
     def __call__(self, t: Any, x: Any) -> Any:
         return self.rate(t, x)
+
+
+def linearised(f: Callable[..., Any]) -> LinearisedRate:
+    """f with its derivatives; by differences, if it has none."""
+    return f if isinstance(f, LinearisedRate) else LinearisedRate(f, partial(differences, f))
 
 
 class StageEquations:

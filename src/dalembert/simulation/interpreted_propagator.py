@@ -20,8 +20,8 @@ from dalembert.integrators.crossing import (
     resolution,
 )
 from dalembert.integrators.method_kinds import LinearlyImplicit, Rate, Watch
-from dalembert.integrators.stage_equations import LinearisedRate, differences
 from dalembert.integrators.search import FOUND, SEARCHING, following, hermite
+from dalembert.integrators.stage_equations import LinearisedRate, differences
 from dalembert.native.propagator import Segment, StepControl, Trajectories
 from dalembert.simulation.applied_forces import CALLED
 from dalembert.simulation.event_functions import CAUGHT, NO_VALUE

@@ -103,8 +103,8 @@ def simulate(
         q, qd, states), and its method `rate` of the same arguments gives their time derivative
         (m,).
     method : str, optional
-        'rk4' and other methods of fixed step, 'dopri5' and others that choose it; an unknown name
-        lists them. By default 'rk4', or 'dop853' if a tolerance or longest_step is given, or there
+        'rk4' and other methods of fixed step, 'dopri5' and others that choose it, of which 'rodas5p'
+        is for stiff systems; an unknown name lists them. By default 'rk4', or 'dop853' if a tolerance or longest_step is given, or there
         are constraints.
     h : float
         Step, shortened so that records fall on steps; of adaptive methods the first one [s].

@@ -31,6 +31,20 @@ MOST = 1000  # looks into a step, far beyond the 60 of bisection
 NEVER = -1.0
 BRACKET = ("a", "fa", "b", "fb", "part")
 LOCATING = ("phase", "look", "reach", *BRACKET)
+ONE = (
+    "t",
+    "h",
+    "at",
+    "origin",
+    "settled",
+    "failed",
+    "pinned",
+    "near",
+    "ready",
+    "own",
+    "code",
+    *LOCATING,
+)
 
 
 def crossing_of(
@@ -57,34 +71,11 @@ def crossing_of(
     say when, to rounding. Where these cannot be made or do not meet it, the polynomials say when,
     and which state is there.
     """
-    one = (
-        "t",
-        "h",
-        "at",
-        "origin",
-        "settled",
-        "failed",
-        "pinned",
-        "near",
-        "ready",
-        "own",
-        "code",
-        *LOCATING,
-    )
-    registers = {
-        **dict.fromkeys(one, 1),
-        "x": nx,
-        "there": nx,
-        "mine": nx,
-        "deep": watch.count,
-        **searching(watch),
-        **memory_of(method, nx),
-    }
     with without_collection():
         with Graph():
             rate = rate_of(f, nx, parameters, ())
         with Graph():
-            trace = Steps(rate, registers)
+            trace = Steps(rate, _registers(method, nx, watch))
             trace.linearise(method, f, derivatives)
             manifold = manifold and manifold.bound(trace.registers["p"])
             way, whole = _searched(method, trace, manifold, watch)
@@ -101,6 +92,19 @@ def crossing_of(
             _place(trace, watch, between)
     inputs = ("t", "x", "h", "p", "origin", *(("fresh",) if watch.events else ()))
     return trace.program(inputs, ("at", "there", "deep", "near", "code"))
+
+
+def _registers(method: FixedStep | Adaptive, nx: int, watch: Any) -> dict[str, int]:
+    """Registers of a location, and their sizes."""
+    return {
+        **dict.fromkeys(ONE, 1),
+        "x": nx,
+        "there": nx,
+        "mine": nx,
+        "deep": watch.count,
+        **searching(watch),
+        **memory_of(method, nx),
+    }
 
 
 def _searched(

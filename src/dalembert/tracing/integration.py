@@ -194,7 +194,7 @@ class Steps(LoopTrace):
 
     def kept(self, stem: str, arrays: Sequence[Any]) -> list[Any]:
         """Arrays whose expressions are in registers, so that they are computed once."""
-        flat = [x for values in arrays for x in np.ravel(values)]
+        flat = [x for values in arrays for x in np.asarray(values).flat]
         computed = [x for x in dict.fromkeys(flat) if type(x) is Expr and x.op not in CONSTANTS]
         if not computed:
             return list(arrays)
@@ -273,6 +273,7 @@ def propagation_of(
         with Graph():
             # Witnesses take polynomials of single entries, manifolds parts of the state.
             whole = watch is None and manifold is None
+            whole = whole and not isinstance(method, LinearlyImplicit)
             registers = _registers(method, nx, watch)
             registers |= dict.fromkeys(Passage._fields, 1) if passes else {}
             trace = Steps(rate, registers, whole)
