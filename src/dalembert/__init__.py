@@ -16,7 +16,9 @@ _HOMES = {
     "dalembert.readers.motions": ("from_motions",),
     "dalembert.readers.generators": ("planar_chain", "random_tree"),
     "dalembert.model.mechanism": ("Mechanism",),
-    "dalembert.model.parts": ("Body", "Frame", "Joint", "Limits", "Mimic", "Origin", "Source"),
+    "dalembert.model.parts": ("Body", "Frame", "Joint", "Limits", "Mimic"),
+    "dalembert.model.origins": ("Origin", "Source"),
+    "dalembert.model.beam": ("Beam", "Rayleigh"),
     "dalembert.model.joints": (
         "Continuous",
         "Custom",
@@ -154,6 +156,7 @@ _MODULES = {
     "hamilton": "dalembert.formulations.hamilton",
     "lagrange": "dalembert.formulations.lagrange",
     "loops": "dalembert.loops",
+    "beams": "dalembert.beams",
     "solids": "dalembert.spatial.solids",
 }
 

@@ -1,5 +1,6 @@
 """Equations of motion of multibody systems: formed, explained, compiled and integrated."""
 
+from dalembert import beams as beams
 from dalembert import constraints as constraints
 from dalembert import controllers as controllers
 from dalembert import convert as convert
@@ -107,6 +108,8 @@ from dalembert.kinematics.momentum import center_of_mass_jacobian as center_of_m
 from dalembert.kinematics.momentum import centroidal_momentum_matrix as centroidal_momentum_matrix
 from dalembert.kinematics.poses import center_of_mass as center_of_mass
 from dalembert.kinematics.poses import placement as placement
+from dalembert.model.beam import Beam as Beam
+from dalembert.model.beam import Rayleigh as Rayleigh
 from dalembert.model.external_forces import ExternalForce as ExternalForce
 from dalembert.model.findings import Finding as Finding
 from dalembert.model.friction_laws import Stribeck as Stribeck
@@ -123,13 +126,13 @@ from dalembert.model.joints import Revolute as Revolute
 from dalembert.model.joints import Spherical as Spherical
 from dalembert.model.joints import Universal as Universal
 from dalembert.model.mechanism import Mechanism as Mechanism
+from dalembert.model.origins import Origin as Origin
+from dalembert.model.origins import Source as Source
 from dalembert.model.parts import Body as Body
 from dalembert.model.parts import Frame as Frame
 from dalembert.model.parts import Joint as Joint
 from dalembert.model.parts import Limits as Limits
 from dalembert.model.parts import Mimic as Mimic
-from dalembert.model.parts import Origin as Origin
-from dalembert.model.parts import Source as Source
 from dalembert.native.function import function as function
 from dalembert.readers.dh import DHParameters as DHParameters
 from dalembert.readers.dh import from_dh as from_dh
@@ -150,6 +153,7 @@ from dalembert.systems.system import System as System
 from dalembert.tracing.quantity import Quantity as Quantity
 
 __all__ = [
+    "Beam",
     "Body",
     "ConstraintError",
     "Continuous",
@@ -186,6 +190,7 @@ __all__ = [
     "Prismatic",
     "Quantity",
     "QuaternionError",
+    "Rayleigh",
     "ReadError",
     "RememberingError",
     "Revolute",
@@ -209,6 +214,7 @@ __all__ = [
     "assemble",
     "assemblies",
     "atan2",
+    "beams",
     "bias_force",
     "center_of_mass",
     "center_of_mass_jacobian",

@@ -17,7 +17,8 @@ from dalembert.codegen.targets.llvm import Machine, assembly
 from dalembert.codegen.verifier import verify
 from dalembert.compiled import dynamics
 from dalembert.model.joints import JOINT_TYPES, Prismatic
-from dalembert.model.parts import Body, Joint, Origin
+from dalembert.model.origins import Origin
+from dalembert.model.parts import Body, Joint
 from dalembert.native import cache as entries
 from dalembert.native.kernel import Kernel, host, object_code
 from dalembert.tracing import quantities, rolled

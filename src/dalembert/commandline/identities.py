@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import dalembert as da
+from dalembert.kinematics.forces import friction_force
 from dalembert.model.mechanism import Mechanism
 
 ALGEBRAIC = 1e-12  # of the largest entry: rounding of double precision
@@ -123,7 +124,7 @@ def _power(mechanism, q, qd, qdd, tau) -> IdentityCheck:
         faster = qd + s[:, None] * qdd
         return da.kinetic_energy(mechanism, moved, faster) + da.potential_energy(mechanism, moved)
 
-    friction = da.passive_force(mechanism.without("springs"), q, qd)
+    friction = friction_force(mechanism, q, qd)
     terms = (tau + friction) * qd
     return IdentityCheck(
         "d(T + Pi)/dt = (tau + friction).qd",

@@ -89,7 +89,7 @@ def findings_of(
     """All findings about a file with its constraints, also one that cannot be read."""
     from dalembert.analysis.freedoms import constraint_findings
     from dalembert.model.findings import Finding, collapsed
-    from dalembert.model.parts import Source
+    from dalembert.model.origins import Source
 
     try:
         mechanism = load(file, True, angle_tolerance, constraints=constraints)

@@ -15,7 +15,7 @@ from dalembert.expr import Expr
 from dalembert.model.constraint import FramePlace, in_role, of_role
 from dalembert.model.joints import JointType
 from dalembert.model.numbers import Number, checked, exact_text
-from dalembert.model.parts import NOWHERE, Source
+from dalembert.model.origins import NOWHERE, Source
 from dalembert.spatial.motion_force import Force
 from dalembert.spatial.vectors import ZERO
 

@@ -16,7 +16,7 @@ from dalembert.expr import known_zero
 from dalembert.model.constraint import FramePlace, in_role, of_role
 from dalembert.model.numbered import entries, named
 from dalembert.model.numbers import Number, checked_vector, exact_text, several, unit_vector
-from dalembert.model.parts import NOWHERE, Source
+from dalembert.model.origins import NOWHERE, Source
 from dalembert.spatial.motion_force import Force
 from dalembert.spatial.vectors import ZERO, Vector
 

@@ -17,7 +17,7 @@ from dalembert.model.constraint import Constraint, ConstraintRates, Moving
 from dalembert.model.content import content
 from dalembert.model.numbered import entries, named
 from dalembert.model.numbers import Number, checked, exact_text
-from dalembert.model.parts import NOWHERE, Source
+from dalembert.model.origins import NOWHERE, Source
 
 
 class JointCoordinate(NamedTuple):

@@ -19,7 +19,7 @@ from dalembert.model.constraint import FramePlace, Moving, ProgramConstraint, in
 from dalembert.model.content import content
 from dalembert.model.numbered import entries, named
 from dalembert.model.numbers import Number, checked_vector, is_symbolic
-from dalembert.model.parts import NOWHERE, Source
+from dalembert.model.origins import NOWHERE, Source
 from dalembert.spatial.linear_algebra import solve
 
 AXES = "xyz"

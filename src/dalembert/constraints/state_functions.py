@@ -14,7 +14,7 @@ from dalembert.errors import ConstraintError, DalembertError, ShapeError
 from dalembert.expr import array, derivative, jacobian, known_zero
 from dalembert.model.constraint import Constraint, ConstraintRates, Moving, ProgramConstraint
 from dalembert.model.content import content
-from dalembert.model.parts import NOWHERE, Source
+from dalembert.model.origins import NOWHERE, Source
 from dalembert.purity.examine import check_arguments
 
 

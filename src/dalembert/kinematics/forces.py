@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import (
+    Iterator,
+    Sequence,
+)
 from typing import Any
 
 import numpy as np
 
 from dalembert.expr import sign
-from dalembert.kinematics.poses import frame_place, world_poses
+from dalembert.kinematics.poses import (
+    frame_place,
+    world_poses,
+)
 from dalembert.model.mechanism import Mechanism
 from dalembert.model.tree import Tree
 from dalembert.spatial.motion_force import Force
@@ -73,18 +79,33 @@ def external_joint_forces(mechanism: Mechanism, q: Any, external_forces: Any) ->
     return pack(tau)
 
 
-def passive(tree: Tree, q: Sequence[Scalar], qd: Sequence[Scalar]) -> list[Scalar]:
+def friction_force(mechanism: Mechanism, q: Any, qd: Any) -> np.ndarray:
+    """The part of `passive_force` that loses energy, (nv,) or (N, nv) [N m, N]: friction of the
+    joints and damping of beams; springs and stiffness are in the potential energy.
+    """
+    tree, (q, qd), pack = mechanism.at(q=q, qd=qd)
+    return pack(passive(tree, q, qd, elastic=False))
+
+
+def passive(
+    tree: Tree, q: Sequence[Scalar], qd: Sequence[Scalar], elastic: bool = True
+) -> list[Scalar]:
     """The same on scalars; a follower's forces act on its leader's entry."""
     tau: list[Scalar] = [0.0] * tree.nv
     for i in tree.outward():
         joint = tree.joint[i]
+        if joint.is_section:
+            continue
         rates = joint.own_velocities(qd)
-        has_springs = joint.type.nq == joint.type.nv
-        displaced = joint.coordinates(q) if has_springs else [0.0] * joint.type.nv
+        has_springs = elastic and joint.type.nq == joint.type.nv
+        displaced = joint.coordinates(q) if has_springs else joint.rest
         for m, k in enumerate(joint.dof):
-            spring = (displaced[m] - joint.rest[m]) * joint.stiffness[m]
+            spring = (displaced[m] - joint.rest[m]) * joint.stiffness[m] if has_springs else 0.0
             force = spring + rates[m] * joint.viscous[m] + sign(rates[m]) * joint.coulomb[m]
             tau[k] = tau[k] - force * joint.factor
+    for beam in tree.elastic:
+        for k, force in zip(beam.at_v, beam.forces(q, qd, elastic), strict=True):
+            tau[k] = tau[k] + force
     return tau
 
 
@@ -98,9 +119,13 @@ def coulomb(mechanism: Mechanism) -> np.ndarray:
 
 
 def spring_energy(tree: Tree, q: Sequence[Scalar], energy: Scalar = 0.0) -> Scalar:
-    """Energy of the joints' springs, 1/2 sum_k k_k (q_k - rest_k)^2, added to another [J]."""
+    """Energy of the joints' springs, 1/2 sum_k k_k (q_k - rest_k)^2, and of bent beams, added to
+    another [J].
+    """
+    for beam in tree.elastic:
+        energy = energy + beam.energy(q)
     for joint in tree.joint[1:]:
-        if joint.type.nq != joint.type.nv:  # no springs there (validated)
+        if joint.is_section or joint.type.nq != joint.type.nv:  # no springs there (validated)
             continue
         springs = zip(joint.coordinates(q), joint.stiffness, joint.rest, strict=True)
         for x, stiffness, rest in springs:
@@ -108,20 +133,23 @@ def spring_energy(tree: Tree, q: Sequence[Scalar], energy: Scalar = 0.0) -> Scal
     return energy
 
 
-def stiffness_and_damping(tree: Tree) -> tuple[list[Scalar], list[Scalar]]:
-    """Minus the derivatives of each entry of `passive` by its own entries of q and qd; Coulomb
-    friction has none.
+def stiffness_and_damping(
+    tree: Tree, q: Sequence[Scalar]
+) -> Iterator[tuple[int, int, Scalar, Scalar]]:
+    """Minus the derivatives of `passive` by q and qd: (row, column, by q, by qd) of entries; they are
+    to be added. Coulomb friction has none.
     """
-    stiffness: list[Scalar] = [0.0] * tree.nv
-    damping: list[Scalar] = [0.0] * tree.nv
     for i in tree.outward():
         joint = tree.joint[i]
+        if joint.is_section:
+            continue
         square = joint.factor * joint.factor  # of a follower: displacements and forces
+        has_springs = joint.type.nq == joint.type.nv
         for m, k in enumerate(joint.dof):
-            if joint.type.nq == joint.type.nv:
-                stiffness[k] = stiffness[k] + square * joint.stiffness[m]
-            damping[k] = damping[k] + square * joint.viscous[m]
-    return stiffness, damping
+            stiffness = square * joint.stiffness[m] if has_springs else 0
+            yield k, k, stiffness, square * joint.viscous[m]
+    for beam in tree.elastic:
+        yield from beam.derivatives(q)
 
 
 def external_wrenches(tree: Tree, q: Sequence[Scalar], loads: Sequence[tuple]) -> dict[int, Force]:

@@ -12,7 +12,8 @@ from dalembert.constraints import Closure
 from dalembert.errors import DalembertError
 from dalembert.model.joints import JointType, Prismatic, Revolute, Spherical
 from dalembert.model.mechanism import Mechanism
-from dalembert.model.parts import Body, Joint, Origin
+from dalembert.model.origins import Origin
+from dalembert.model.parts import Body, Joint
 from dalembert.spatial.arrays import VectorArray
 
 UPWARDS = Revolute((0, -1, 0))  # in the vertical x-z plane: positive angles rise

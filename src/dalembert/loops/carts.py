@@ -6,7 +6,8 @@ from dalembert.constraints import Rolling
 from dalembert.loops.assembly import Assembly, assembly, joint, positive
 from dalembert.model.joints import Planar, Revolute
 from dalembert.model.mechanism import Mechanism
-from dalembert.model.parts import Body, Frame, Origin
+from dalembert.model.origins import Origin
+from dalembert.model.parts import Body, Frame
 from dalembert.spatial.angles import PiMultiple
 
 QUARTER_TURN = PiMultiple("1/2")

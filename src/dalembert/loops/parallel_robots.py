@@ -19,7 +19,8 @@ from dalembert.loops.assembly import (
 )
 from dalembert.model.joints import Free, Prismatic, Revolute, Universal
 from dalembert.model.mechanism import Mechanism
-from dalembert.model.parts import Body, Frame, Joint, Origin
+from dalembert.model.origins import Origin
+from dalembert.model.parts import Body, Frame, Joint
 
 ARMS, LEGS = 3, 6
 

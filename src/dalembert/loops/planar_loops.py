@@ -18,7 +18,8 @@ from dalembert.loops.assembly import (
     triangle,
 )
 from dalembert.model.mechanism import Mechanism
-from dalembert.model.parts import Body, Frame, Origin
+from dalembert.model.origins import Origin
+from dalembert.model.parts import Body, Frame
 
 MOST_LOOPS = 5000
 

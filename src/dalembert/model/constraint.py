@@ -13,7 +13,7 @@ from dalembert.arguments import check_choice, check_text, refused
 from dalembert.errors import DalembertError, UnknownNameError
 from dalembert.model.numbered import Numbered, Part
 from dalembert.model.numbers import Number, checked_vector
-from dalembert.model.parts import NOWHERE, Origin, Source
+from dalembert.model.origins import NOWHERE, Origin, Source
 from dalembert.spatial.angles import snapped
 
 ROUNDED = 1e-14  # rad, of angles as floats

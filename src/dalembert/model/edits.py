@@ -17,7 +17,8 @@ from dalembert.model.findings import Finding
 from dalembert.model.joints import Fixed, Free, JointType
 from dalembert.model.linkage import Linkage
 from dalembert.model.numbers import Number, as_exact, as_float, checked_vector, several
-from dalembert.model.parts import Body, Joint, Limits, Origin
+from dalembert.model.origins import Origin
+from dalembert.model.parts import Body, Joint, Limits
 from dalembert.spatial.rotations import axis_angle_of
 from dalembert.spatial.screws import slides_come_first
 from dalembert.spatial.vectors import AXES, Vector

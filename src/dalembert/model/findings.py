@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from dalembert.model.parts import NOWHERE, Source
+from dalembert.model.origins import NOWHERE, Source
 
 MAX_LISTED = 5  # findings written out in one message; the rest is counted
 MAX_ALIKE = 20  # findings of one cause that are told apart; more become one

@@ -2,20 +2,47 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import (
+    Iterator,
+    Mapping,
+    Sequence,
+)
+from dataclasses import (
+    dataclass,
+    field,
+    replace,
+)
 from functools import cached_property
-from typing import ClassVar
+from typing import (
+    ClassVar,
+    NamedTuple,
+)
 
 import numpy as np
 
-from dalembert.errors import QuaternionError, UnknownNameError
-from dalembert.expr import Expr, free_symbols
+from dalembert.beams.shape_functions import TWIST
+from dalembert.errors import (
+    QuaternionError,
+    UnknownNameError,
+)
+from dalembert.expr import (
+    Expr,
+    free_symbols,
+)
+from dalembert.model.beam_sections import start_of
 from dalembert.model.constraint import Constraint
 from dalembert.model.findings import Finding
+from dalembert.model.joints import JointType
 from dalembert.model.numbered import Part
-from dalembert.model.numbers import Literal, Number
-from dalembert.model.parts import Body, Frame, Joint
+from dalembert.model.numbers import (
+    Literal,
+    Number,
+)
+from dalembert.model.parts import (
+    Body,
+    Frame,
+    Joint,
+)
 from dalembert.spatial.arrays import VectorArray
 from dalembert.spatial.vectors import Scalar
 
@@ -36,9 +63,24 @@ class Entry:
     is_follower: bool = False
 
 
+class CoordinateHolder(NamedTuple):
+    """A joint or an elastic body that has entries in q and qd."""
+
+    name: str
+    type: JointType
+    entry: Entry
+    is_body: bool
+
+    def named(self, names: Sequence[str]) -> list[str]:
+        """Names of its coordinates or velocities, after its own."""
+        if len(names) == 1 and not self.is_body:
+            return [self.name]
+        return [f"{self.name}.{name}" for name in names]
+
+
 @dataclass(frozen=True, repr=False)
 class Linkage:
-    """Rigid bodies, the base first, and the joints that connect them to a tree, parents before
+    """Bodies, the base first, and the joints that connect them to a tree, parents before
     children: the data that `Mechanism` checks, and that paths, edits and the tree are made from.
     """
 
@@ -91,32 +133,53 @@ class Linkage:
         return tuple(j for j in self.joints if not j.is_fixed and j.mimic is None)
 
     @cached_property
+    def elastic_bodies(self) -> tuple[Body, ...]:
+        """Bodies with coordinates, in their order in q, after all joints."""
+        return tuple(b for b in self.bodies if b.beam is not None and b.modes)
+
+    @cached_property
+    def holders(self) -> tuple[CoordinateHolder, ...]:
+        """Joints, then elastic bodies that have entries in q and qd, in their order there."""
+        holders = [
+            CoordinateHolder(j.name, j.type, self.entries[j.name], False)
+            for j in self.independent_joints
+        ]
+        nq = sum(h.type.nq for h in holders)
+        nv = sum(h.type.nv for h in holders)
+        for body in self.elastic_bodies:
+            joint_type = start_of(body)
+            n = joint_type.nv
+            entry = Entry(slice(nq, nq + n), range(nv, nv + n))
+            holders.append(CoordinateHolder(body.name, joint_type, entry, True))
+            nq, nv = nq + n, nv + n
+        return tuple(holders)
+
+    @cached_property
+    def body_entries(self) -> dict[str, Entry]:
+        """Place of the coordinates of each elastic body in q and qd, by body name."""
+        return {h.name: h.entry for h in self.holders if h.is_body}
+
+    @cached_property
     def nq(self) -> int:
         """Number of coordinates."""
-        return sum(j.type.nq for j in self.independent_joints)
+        return sum(h.type.nq for h in self.holders)
 
     @cached_property
     def nv(self) -> int:
         """Number of velocities (degrees of freedom)."""
-        return sum(j.type.nv for j in self.independent_joints)
+        return sum(h.type.nv for h in self.holders)
 
     @cached_property
     def coordinate_names(self) -> tuple[str, ...]:
-        """Names of the entries of q: the joint's, with the coordinate's where it has several."""
-        return tuple(
-            j.name if j.type.nq == 1 else f"{j.name}.{c}"
-            for j in self.independent_joints
-            for c in j.type.coordinates
-        )
+        """Names of the entries of q: the joint's, with the coordinate's where it has several, then
+        those of elastic bodies with the coordinate's.
+        """
+        return tuple(name for h in self.holders for name in h.named(h.type.coordinates))
 
     @cached_property
     def velocity_names(self) -> tuple[str, ...]:
         """Names of the entries of qd, qdd, tau and momenta."""
-        return tuple(
-            j.name if j.type.nv == 1 else f"{j.name}.{c}"
-            for j in self.independent_joints
-            for c in j.type.velocities
-        )
+        return tuple(name for h in self.holders for name in h.named(h.type.velocities))
 
     @cached_property
     def _bodies(self) -> dict[str, Body]:
@@ -211,7 +274,7 @@ class Linkage:
         >>> da.planar_chain(1).floating().neutral()
         array([1., 0., 0., 0., 0., 0., 0., 0.])
         """
-        return np.array([x for j in self.independent_joints for x in j.type.neutral()], dtype=float)
+        return np.array([x for h in self.holders for x in h.type.neutral()], dtype=float)
 
     def check_quaternions(self, name: str, q: Sequence[Scalar]) -> None:
         """Raise a QuaternionError where a quaternion in q (nq,) is not of unit length.
@@ -237,6 +300,11 @@ class Linkage:
                     joint,
                     float(norms[worst]),
                 )
+
+
+def is_angular(name: str) -> bool:
+    """Whether a coordinate or velocity of that name is an angle [rad] or its rate."""
+    return "angle" in name or "angular" in name or name.startswith(TWIST)
 
 
 def leader_of(joints: Mapping[str, Joint], joint: Joint) -> tuple[str, Number, Number]:

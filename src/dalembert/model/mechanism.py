@@ -35,6 +35,7 @@ from dalembert.model.linkage import Linkage
 from dalembert.model.numbers import Number, as_float, checked_vector, is_symbolic, several
 from dalembert.model.parts import Body, Frame, Joint
 from dalembert.model.tree import Tree
+from dalembert.model.tree_builder import tree_of
 from dalembert.spatial.arrays import (
     Array,
     Values,
@@ -146,7 +147,7 @@ class Mechanism(Linkage):
     @cached_property
     def _float_tree(self) -> Tree:
         graph = self._graph
-        return Tree.of(self, lambda x: x if x.__class__ is float else _in_graph(as_float(x), graph))
+        return tree_of(self, lambda x: x if x.__class__ is float else _in_graph(as_float(x), graph))
 
     def identity(self) -> str | None:
         """Text that is the same for mechanisms with the same equations; None where a joint type has
@@ -188,11 +189,11 @@ class Mechanism(Linkage):
         (2, ['q1', 'q2'])
         """
         if exact:
-            return Tree.of(self, lambda x: _in_graph(x, graph), exact=True)
+            return tree_of(self, lambda x: _in_graph(x, graph), exact=True)
         if not self.changeable and (self._graph is None or graph is None or graph is self._graph):
             return self._float_tree
         graph = self._graph if graph is None else graph
-        return Tree.of(self, self.converter(graph))
+        return tree_of(self, self.converter(graph))
 
     def converter(self, graph: Any = None) -> Callable[[Number], Any]:
         """The function that makes its numbers those of its `tree`: floats, symbols in a graph.
@@ -326,16 +327,16 @@ class Mechanism(Linkage):
         """
         _, (q1, q0), pack = self.at(q_1=q1, q_0=q0)
         step: list[Scalar] = []
-        for joint in self.independent_joints:
-            entries = self.entries[joint.name].at_q
-            step += joint.type.difference(q1[entries], q0[entries])
+        for holder in self.holders:
+            entries = holder.entry.at_q
+            step += holder.type.difference(q1[entries], q0[entries])
         return pack(step)
 
     def _per_joint(self, act, q, v):
         result: list[Scalar] = []
-        for joint in self.independent_joints:
-            entry = self.entries[joint.name]
-            result += act(joint.type, q[entry.at_q], v[entry.at_v.start : entry.at_v.stop])
+        for holder in self.holders:
+            entry = holder.entry
+            result += act(holder.type, q[entry.at_q], v[entry.at_v.start : entry.at_v.stop])
         return result
 
     def normalize(self, q: Values) -> Array:
@@ -370,7 +371,8 @@ class Mechanism(Linkage):
 
     def random_state(self, seed: Any = 0) -> tuple[VectorArray, VectorArray]:
         """Random q (nq,) [rad, m] and qd (nv,) [rad/s, m/s] from a seed or generator: angles in (-pi,
-        pi), displacements in (-1, 1) m, qd standard normal; limits are not looked at.
+        pi), displacements in (-1, 1) m, small ones of elastic bodies, qd standard normal; limits are
+        not looked at.
 
         Examples
         --------
@@ -380,7 +382,7 @@ class Mechanism(Linkage):
         ((2,), (2,))
         """
         rng = np.random.default_rng(seed)
-        q = np.array([x for j in self.independent_joints for x in j.type.random(rng)], dtype=float)
+        q = np.array([x for h in self.holders for x in h.type.random(rng)], dtype=float)
         return q, rng.standard_normal(self.nv)
 
     # --- new mechanisms from this one ---

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import TypeVar
 
-from dalembert.model.numbers import Number
+from dalembert.model.numbers import Number, exact_text
 
 Self = TypeVar("Self", bound="Numbered")
 
@@ -75,3 +75,8 @@ def named(name: str, values: Sequence[Number]) -> dict[str, Number]:
 def entries(numbers: Mapping[str, Number], name: str, count: int) -> tuple[Number, ...]:
     """The vector that `named` took apart."""
     return tuple(numbers[key] for key in indexed(name, count))
+
+
+def numbers_as_text(numbered: Numbered) -> str:
+    """All numbers with what they are, as a part of an identity."""
+    return exact_text([*numbered.numbers().values()])

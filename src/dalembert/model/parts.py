@@ -2,182 +2,68 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping
+from dataclasses import (
+    dataclass,
+    field,
+    replace,
+)
 from typing import Any
 
-from dalembert.arguments import check_instance, check_text, refused
-from dalembert.expr import known_zero
+from dalembert.arguments import (
+    check_instance,
+    check_text,
+)
+from dalembert.errors import ModelError
+from dalembert.model.beam import (
+    MODES,
+    Beam,
+    check_beam,
+    shapes_of,
+)
+from dalembert.model.bending import Bending
 from dalembert.model.friction_laws import Stribeck
-from dalembert.model.joints import Fixed, JointType
-from dalembert.model.numbered import Numbered, Part, entries, named
+from dalembert.model.joints import (
+    Fixed,
+    JointType,
+)
+from dalembert.model.numbered import (
+    Part,
+    entries,
+    named,
+    numbers_as_text,
+)
 from dalembert.model.numbers import (
     Converter,
     Number,
-    as_exact,
     checked,
     checked_vector,
-    exact_text,
-    several,
 )
-from dalembert.spatial.angles import PiMultiple, cos_sin
+from dalembert.model.origins import (
+    NOWHERE,
+    Origin,
+    Source,
+)
 from dalembert.spatial.inertias import Inertia
-from dalembert.spatial.rotations import NO_ROTATION, Dense, Rotation, about_axis_cos_sin
-from dalembert.spatial.transforms import Transform
-from dalembert.spatial.vectors import AXES, Matrix, Vector
+from dalembert.spatial.vectors import (
+    Matrix,
+    Vector,
+)
 
-AXIS_LETTERS = {"x": AXES[0], "y": AXES[1], "z": AXES[2]}
 TENSOR = tuple(
     f"inertia[{indices}]" for indices in ("0,0", "0,1", "1,1", "0,2", "1,2", "2,2")
 )  # entries of Body.inertia
-DENSE_FROM = 3  # a product of this many turns that are not quarter turns costs more than its matrix
-
-
-@dataclass(frozen=True)
-class Source:
-    """File and line in which a part was described; line 0 means unknown.
-
-    Examples
-    --------
-    >>> import dalembert as da
-    >>> str(da.Source("arm.urdf", 12))
-    'arm.urdf, line 12'
-    """
-
-    file: str = ""
-    line: int = 0
-
-    def __str__(self) -> str:
-        return f"{self.file}, line {self.line}" if self.line else self.file
-
-
-NOWHERE = Source()
-
-
-@dataclass(frozen=True)
-class Origin(Numbered):
-    """Constant placement: translation, then elementary rotations applied left to right.
-
-    xyz : translation [m]. rotations : pairs (axis, angle [rad]), the axis 'x', 'y', 'z' or a unit
-        vector; roll,
-    pitch, yaw of a robot file are (('z', yaw), ('y', pitch), ('x', roll)).
-
-    Examples
-    --------
-    >>> import dalembert as da
-    >>> da.Origin.rpy((0, 0, 0.1), yaw=0.5).rotations
-    (('z', 0.5),)
-    """
-
-    xyz: tuple[Number, ...] = (0, 0, 0)
-    rotations: tuple[tuple[Any, Number], ...] = ()
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "xyz", checked_vector(self.xyz, 3, "origin"))
-        turns = []
-        for turn in several(self.rotations, "rotations of an origin", "pairs (axis, angle)"):
-            if not isinstance(turn, (tuple, list)) or len(turn) != 2:
-                raise refused(
-                    "a rotation of an origin", turn, "a pair (axis, angle), as ('z', 0.3)"
-                )
-            axis, angle = turn
-            if isinstance(axis, str) and axis not in AXIS_LETTERS:
-                raise ValueError(
-                    f"rotation axis {axis!r}; expected 'x', 'y', 'z' or a vector of length 1."
-                )
-            turns.append(
-                (
-                    axis if isinstance(axis, str) else checked_vector(axis, 3, "rotation axis"),
-                    checked(angle, "rotation angle", angle=True),
-                )
-            )
-        object.__setattr__(self, "rotations", tuple(turns))
-
-    @staticmethod
-    def rpy(
-        xyz: Sequence[Number] = (0, 0, 0), roll: Number = 0, pitch: Number = 0, yaw: Number = 0
-    ) -> Origin:
-        """R = Rz(yaw) Ry(pitch) Rx(roll); angles that are exactly 0 leave no rotation behind.
-
-        Examples
-        --------
-        >>> import dalembert as da
-        >>> da.Origin.rpy((0, 0, 0.1), roll=0.2, yaw=0.5).rotations
-        (('z', 0.5), ('x', 0.2))
-        """
-        turns = (("z", yaw), ("y", pitch), ("x", roll))
-        return Origin(
-            tuple(xyz), tuple((axis, angle) for axis, angle in turns if not known_zero(angle))
-        )
-
-    def transform(self, convert: Converter, exact: bool = False) -> Transform:
-        """Placement with each number converted.
-
-        Examples
-        --------
-        >>> import dalembert as da
-        >>> da.Origin.rpy((0, 0, 0.1), yaw=0.5).transform(float).p
-        (0.0, 0.0, 0.1)
-        """
-        product: Rotation = NO_ROTATION
-        oblique = 0
-        for axis, angle in self.rotations:
-            c, s = (
-                convert(x)
-                for x in cos_sin(angle if isinstance(angle, PiMultiple) else convert(angle), exact)
-            )
-            vector = (
-                AXIS_LETTERS[axis] if isinstance(axis, str) else tuple(convert(a) for a in axis)
-            )
-            product = product * about_axis_cos_sin(vector, c, s)
-            oblique += not (isinstance(c, (int, float)) and c in (0, 1, -1))
-        if oblique >= DENSE_FROM and not exact:
-            product = Dense(product.matrix())
-        return Transform(Vector(convert(x) for x in self.xyz), product)
-
-    def __mul__(self, inner: Origin) -> Origin:
-        """The placement followed by another, parent <- self <- inner, in exact numbers."""
-        return replace(self, xyz=self.moved(inner.xyz), rotations=self.rotations + inner.rotations)
-
-    def moved(self, xyz: Sequence[Number]) -> tuple[Number, ...]:
-        """The point that is at xyz from here, seen from the parent; exact numbers stay exact.
-
-        Examples
-        --------
-        >>> import dalembert as da
-        >>> da.Origin((0, 0, 1)).moved((1, 0, 0))
-        (1, 0, 1)
-        """
-        if all(map(known_zero, xyz)):
-            return self.xyz
-        step = self.transform(as_exact).R.to_parent(Vector(xyz))
-        return tuple(a + b for a, b in zip(self.xyz, step, strict=True))
-
-    def numbers(self) -> dict[str, Number]:
-        """origin[k], rotation[k]: translation, and angles of the constant rotations in their order."""
-        return named("origin", self.xyz) | named("rotation", [angle for _, angle in self.rotations])
-
-    def with_numbers(self, numbers: Mapping[str, Number]) -> Origin:
-        """The origin with other numbers, by the names of `numbers()`."""
-        numbers = self.numbers() | dict(numbers)
-        angles = entries(numbers, "rotation", len(self.rotations))
-        turns = tuple(
-            (axis, angle) for (axis, _), angle in zip(self.rotations, angles, strict=True)
-        )
-        return replace(self, xyz=entries(numbers, "origin", 3), rotations=turns)
-
-    def identity(self) -> str | None:
-        """Axes and numbers as text; None for a class derived from it."""
-        axes = [axis if isinstance(axis, str) else exact_text(axis) for axis, _ in self.rotations]
-        return repr(axes) + _text(self) if type(self) is Origin else None
 
 
 @dataclass(frozen=True)
 class Body(Part):
-    """A rigid body (link).
+    """A body (link): rigid, or elastic along a beam.
 
     mass [kg]; com: centre of mass [m]; inertia: tensor about the centre of mass in the body's axes
-    [kg m^2] as (Ixx, Ixy, Iyy, Ixz, Iyz, Izz) with Ixy = - integral xy dm.
+    [kg m^2] as (Ixx, Ixy, Iyy, Ixz, Iyz, Izz) with Ixy = - integral xy dm. beam: a `Beam`, whose
+    mass is beside this one, which rides on the beam's start. modes: number of shape functions of
+    its deflections along y and along z (2 of a beam, 0: it is rigid), or {direction: number or shape functions} of the directions
+    'bend_y', 'bend_z', 'twist', 'stretch'.
 
     Examples
     --------
@@ -192,14 +78,28 @@ class Body(Part):
     com: tuple[Number, ...] = (0, 0, 0)
     inertia: tuple[Number, ...] = (0, 0, 0, 0, 0, 0)
     source: Source = field(default=NOWHERE, compare=False)
+    beam: Beam | None = None
+    modes: Any = None
 
     def __post_init__(self) -> None:
         check_text("the name of a body", self.name)
+        check_instance(f"beam of body {self.name!r}", self.beam, (Beam, type(None)), "a da.Beam")
+        modes = (MODES if self.beam else ()) if self.modes is None else self.modes
+        object.__setattr__(self, "modes", shapes_of(modes, self.name))
+        if self.beam is not None:
+            check_beam(self.beam, self.modes, self.name)
+        elif self.modes:
+            raise ModelError(f"body {self.name!r} has modes but no beam. Give beam=da.Beam(...).")
         object.__setattr__(self, "mass", checked(self.mass, f"mass of body {self.name!r}"))
         object.__setattr__(self, "com", checked_vector(self.com, 3, f"com of body {self.name!r}"))
         object.__setattr__(
             self, "inertia", checked_vector(self.inertia, 6, f"inertia of body {self.name!r}")
         )
+
+    @property
+    def bending(self) -> Bending | None:
+        """Displacements of its cross-sections by coordinates; None of a rigid body."""
+        return Bending(self.modes, self.beam.kinematics) if self.beam and self.modes else None
 
     def tensor(self) -> Matrix:
         """Inertia tensor about the centre of mass, with its numbers as given: (3, 3) [kg m^2].
@@ -228,11 +128,12 @@ class Body(Part):
         )
 
     def numbers(self) -> dict[str, Number]:
-        """mass, com[k], inertia[i,j]."""
+        """mass, com[k], inertia[i,j], and those of the beam."""
         return {
             "mass": self.mass,
             **named("com", self.com),
             **dict(zip(TENSOR, self.inertia, strict=True)),
+            **(self.beam.numbers() if self.beam else {}),
         }
 
     def with_numbers(self, numbers: Mapping[str, Number]) -> Body:
@@ -243,11 +144,18 @@ class Body(Part):
             mass=numbers["mass"],
             com=entries(numbers, "com", 3),
             inertia=tuple(numbers[name] for name in TENSOR),
+            beam=self.beam and self.beam.with_numbers(numbers),
         )
 
     def identity(self) -> str | None:
-        """Name and numbers as text; None for a class derived from it."""
-        return repr(self.name) + _text(self) if type(self) is Body else None
+        """Name and numbers as text; None for a class derived from it, or shape functions without
+        identity.
+        """
+        parts: list[Any] = [repr(self.name), numbers_as_text(self)]
+        if self.beam is not None:
+            of_modes = [(d, f.identity()) for d, f in self.modes]
+            parts += [self.beam.identity(), None if None in dict(of_modes).values() else of_modes]
+        return None if type(self) is not Body or None in parts else " ".join(map(str, parts))
 
 
 @dataclass(frozen=True)
@@ -420,7 +328,9 @@ class Joint(Part):
         if type(self) is not Joint or of_type is None or of_origin is None:
             return None
         leader = self.mimic and self.mimic.joint
-        return repr((self.name, of_type, self.parent, self.child, leader, of_origin)) + _text(self)
+        return repr(
+            (self.name, of_type, self.parent, self.child, leader, of_origin)
+        ) + numbers_as_text(self)
 
 
 @dataclass(frozen=True)
@@ -459,7 +369,3 @@ class Frame(Part):
         return (
             repr((self.name, self.body)) + of_origin if type(self) is Frame and of_origin else None
         )
-
-
-def _text(numbered: Numbered) -> str:
-    return exact_text([*numbered.numbers().values()])

@@ -4,20 +4,16 @@ numbers converted.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
-from typing import Any, cast
+from functools import cached_property
+from typing import Any
 
 from dalembert.expr import known_zero
+from dalembert.model.elasticity import Elasticity
 from dalembert.model.joints import JointType
-from dalembert.model.joints.base import BUILT_IN
-from dalembert.model.linkage import Linkage
-from dalembert.model.numbers import Converter
-from dalembert.model.parts import DENSE_FROM, PER_VELOCITY, Joint
-from dalembert.spatial.inertias import NO_INERTIA, Inertia
+from dalembert.spatial.inertias import Inertia
 from dalembert.spatial.motion_force import Motion
-from dalembert.spatial.rotations import Dense, Product
 from dalembert.spatial.transforms import Transform
 from dalembert.spatial.vectors import Scalar, Vector
 
@@ -44,6 +40,7 @@ class TreeJoint:
     stiffness: list[Scalar]
     rest: list[Scalar]
     is_follower: bool
+    is_section: bool = False  # of a beam, whose sections share their entries
 
     def __post_init__(self) -> None:
         self._constant = (
@@ -115,7 +112,7 @@ class Tree:
 
     parent[i], joint[i], inertia[i] (about the body's origin, in its axes, fixed links lumped in),
     gravity (3), place[name] = (i, X): body i that carries a link or frame, and its placement there.
-    `replace` makes another.
+    `replace` makes another. Sections of a beam are bodies too, all on the body that carries it.
     """
 
     name: str
@@ -126,47 +123,7 @@ class Tree:
     place: Mapping[str, tuple[int, Transform]]
     nv: int
     rotor: tuple[Scalar, ...]  # rotor inertias, reflected to the entries of qd
-
-    @staticmethod
-    def of(mechanism: Linkage, convert: Converter, exact: bool = False) -> Tree:
-        """The tree of a mechanism, with each number converted."""
-        parent = [-1]
-        joints = cast(list[Any], [None])
-        place: dict[str, tuple[int, Transform]] = {mechanism.bodies[0].name: (0, Transform())}
-        links: list[list[Inertia]] = [[]]
-        once = _each if exact else _first()
-        for joint in mechanism.joints:
-            carrier, X = place[joint.parent]
-            placed = _collapsed(X * joint.origin.transform(convert, exact))
-            if joint.is_fixed:
-                place[joint.child] = (carrier, placed)
-            else:
-                place[joint.child] = (len(parent), Transform())
-                parent.append(carrier)
-                joints.append(
-                    _tree_joint(joint, placed, mechanism.entries[joint.name], convert, once)
-                )
-                links.append([])
-            i, X = place[joint.child]
-            if i:  # bodies fixed to the base never move
-                body = mechanism.body(joint.child)
-                inertia = once(
-                    (body.mass, body.com, body.inertia), partial(body.spatial_inertia, convert)
-                )
-                links[i].append(inertia.to_parent(X) if joint.is_fixed else inertia)
-        for frame in mechanism.frames:
-            i, X = place[frame.body]
-            place[frame.name] = (i, _collapsed(X * frame.origin.transform(convert, exact)))
-        return Tree(
-            mechanism.name,
-            Vector(convert(x) for x in mechanism.gravity),
-            tuple(parent),
-            tuple(joints),
-            tuple(map(_total, links)),
-            place,
-            mechanism.nv,
-            _rotors(joints[1:], mechanism.nv),
-        )
+    elastic: tuple[Elasticity, ...] = ()  # of the beams
 
     def replace(self, **changes: Any) -> Tree:
         """The tree with other joints, inertias, ...; lists become tuples."""
@@ -179,6 +136,15 @@ class Tree:
     def has_followers(self) -> bool:
         """Whether a joint shares the entries of another."""
         return any(j.is_follower for j in self.joint[1:])
+
+    @cached_property
+    def sections(self) -> dict[int, tuple[int, ...]]:
+        """Sections of each beam, by the first of them."""
+        beams: dict[tuple[int, int], list[int]] = {}
+        for i in self.outward():
+            if self.joint[i].is_section:
+                beams.setdefault((self.parent[i], self.joint[i].dof.start), []).append(i)
+        return {members[0]: tuple(members) for members in beams.values()}
 
     @property
     def n(self) -> int:
@@ -205,77 +171,3 @@ class Tree:
             chain.append(i)
             i = self.parent[i]
         return chain
-
-
-def _each(key: Any, make: Callable[[], Any]) -> Any:
-    """Made anew: among exact numbers 1 and 1.0 are two."""
-    return make()
-
-
-def _first() -> Callable[[Any, Callable[[], Any]], Any]:
-    """Equal parts of a long chain are converted once."""
-    made_once: dict[Any, Any] = {}
-
-    def once(key: Any, make: Callable[[], Any]) -> Any:
-        """The value under a key, made at its first use."""
-        if key not in made_once:
-            made_once[key] = make()
-        return made_once[key]
-
-    return once
-
-
-def _rotors(joints: Sequence[Any], nv: int) -> tuple[Scalar, ...]:
-    rotor: list[Scalar] = [0] * nv
-    for moving in joints:
-        for k, inertia in zip(moving.dof, moving.rotor, strict=True):
-            rotor[k] = rotor[k] + moving.factor * moving.factor * inertia
-    return tuple(rotor)
-
-
-def _total(inertias: list[Inertia]) -> Inertia:
-    total = inertias[0] if inertias else NO_INERTIA
-    for inertia in inertias[1:]:
-        total = total + inertia
-    return total
-
-
-def _collapsed(X: Transform) -> Transform:
-    """A long product of constant turns as one matrix."""
-    if isinstance(X.R, Product) and len(X.R.factors) > DENSE_FROM:
-        return Transform(X.p, Dense(X.R.matrix()))
-    return X
-
-
-def _tree_joint(
-    joint: Joint, origin: Transform, entry, convert: Converter, once: Callable[..., Any]
-) -> TreeJoint:
-    numbers = tuple(getattr(joint, name) for name in PER_VELOCITY)
-    per = dict(
-        zip(
-            PER_VELOCITY,
-            once(numbers, lambda: [[convert(x) for x in row] for row in numbers]),
-            strict=True,
-        )
-    )
-    joint_type = joint.type
-    converted = partial(joint.type.converted, convert)
-    joint_type = (
-        once(joint_type, converted) if type(joint_type) in BUILT_IN else converted()
-    )  # equal ones of a user's own may differ
-    return TreeJoint(
-        name=joint.name,
-        body=joint.child,
-        type=joint_type,
-        origin=origin,
-        at_q=entry.at_q,
-        dof=entry.at_v,
-        factor=convert(entry.factor),
-        offset=convert(entry.offset),
-        viscous=per["viscous"],
-        coulomb=per["coulomb"],
-        rotor=[g * g * r for g, r in zip(per["gear_ratio"], per["rotor_inertia"], strict=True)],
-        stiffness=per["stiffness"],
-        rest=per["rest"],
-        is_follower=entry.is_follower,
-    )

@@ -20,7 +20,8 @@ from dalembert.model.linkage import Linkage
 from dalembert.model.masses import inertia_findings, massless
 from dalembert.model.numbered import Part
 from dalembert.model.numbers import Number, as_float, is_symbolic
-from dalembert.model.parts import NOWHERE, Body, Frame, Joint, Source
+from dalembert.model.origins import NOWHERE, Source
+from dalembert.model.parts import Body, Frame, Joint
 from dalembert.model.tree import Tree
 from dalembert.model.units import unit_findings
 

@@ -17,7 +17,8 @@ from dalembert.model.joints import Fixed, JointType, Prismatic, Revolute
 from dalembert.model.linkage import GRAVITY
 from dalembert.model.mechanism import Mechanism
 from dalembert.model.numbers import Number, several
-from dalembert.model.parts import Frame, Origin
+from dalembert.model.origins import Origin
+from dalembert.model.parts import Frame
 from dalembert.readers.motions import Elementary, constant_value, links, placement, serial
 
 CONVENTIONS = ("standard", "modified")

@@ -14,7 +14,8 @@ from dalembert.model.joints import JOINT_TYPES, Custom, JointType, Revolute
 from dalembert.model.linkage import GRAVITY
 from dalembert.model.mechanism import Mechanism, without_warnings
 from dalembert.model.numbers import Number, checked, several
-from dalembert.model.parts import Body, Frame, Joint, Mimic, Origin
+from dalembert.model.origins import Origin
+from dalembert.model.parts import Body, Frame, Joint, Mimic
 from dalembert.model.validation import MAX_LINKS
 from dalembert.spatial.angles import PiMultiple
 

@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from dalembert.model.numbers import Number, as_float, is_symbolic
-from dalembert.model.parts import Body, Origin
+from dalembert.model.origins import Origin
+from dalembert.model.parts import Body
 from dalembert.readers.arithmetic import given_number, plain
 from dalembert.spatial.vectors import Matrix, Vector
 

@@ -21,7 +21,8 @@ from dalembert.model.joints import JointType, Prismatic, Revolute
 from dalembert.model.linkage import GRAVITY
 from dalembert.model.mechanism import Mechanism
 from dalembert.model.numbers import Number, several
-from dalembert.model.parts import AXIS_LETTERS, Body, Frame, Joint, Origin
+from dalembert.model.origins import AXIS_LETTERS, Origin
+from dalembert.model.parts import Body, Frame, Joint
 from dalembert.readers.arithmetic import given_angle, given_number, plain
 from dalembert.readers.mass_properties import body_of
 from dalembert.spatial.vectors import Vector

@@ -10,7 +10,8 @@ from typing import Any, NamedTuple
 
 from dalembert.model.findings import Finding
 from dalembert.model.numbers import Number, as_float, is_symbolic
-from dalembert.model.parts import Body, Joint, Source
+from dalembert.model.origins import Source
+from dalembert.model.parts import Body, Joint
 from dalembert.spatial.angles import SNAP
 
 # of the model's size, or of a body's largest moment: doubles carry 1e-16, programs lose 3 digits

@@ -20,13 +20,7 @@ from dalembert.model.joints import JOINT_TYPES
 from dalembert.model.linkage import GRAVITY
 from dalembert.model.mechanism import Mechanism
 from dalembert.model.numbers import Literal, Number
-from dalembert.model.parts import (
-    PER_VELOCITY,
-    Body,
-    Joint,
-    Limits,
-    Mimic,
-)
+from dalembert.model.parts import PER_VELOCITY, Body, Joint, Limits, Mimic
 from dalembert.model.paths import numbers
 from dalembert.readers.arithmetic import number_text
 from dalembert.readers.constraint_tables import constraint_entries, constraints_of

@@ -13,7 +13,8 @@ from dalembert.errors import DalembertError, ReadError, nearest
 from dalembert.expr import Expr
 from dalembert.model.joints import JOINT_TYPES, JointType
 from dalembert.model.numbers import Literal, Number
-from dalembert.model.parts import AXIS_LETTERS, Frame, Origin, Source
+from dalembert.model.origins import AXIS_LETTERS, Origin, Source
+from dalembert.model.parts import Frame
 from dalembert.model.validation import MAX_LINKS
 from dalembert.readers.arithmetic import parse_number
 from dalembert.spatial.angles import PiMultiple

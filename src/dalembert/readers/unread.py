@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from dalembert.errors import ReadError, nearest
 from dalembert.model.findings import Finding
-from dalembert.model.parts import Source
+from dalembert.model.origins import Source
 from dalembert.readers.xml import SHOWN, Element
 
 MOMENTS = ("ixx", "ixy", "iyy", "ixz", "iyz", "izz")  # the order of Body.inertia

@@ -14,7 +14,8 @@ from dalembert.model.joints import Continuous, Fixed, Free, JointType, Planar, P
 from dalembert.model.linkage import GRAVITY
 from dalembert.model.mechanism import Mechanism
 from dalembert.model.numbers import Literal, Number
-from dalembert.model.parts import Body, Joint, Limits, Mimic, Origin, Source
+from dalembert.model.origins import Origin, Source
+from dalembert.model.parts import Body, Joint, Limits, Mimic
 from dalembert.model.units import beyond_a_turn, degrees_finding
 from dalembert.model.validation import MAX_LINKS
 from dalembert.readers.formats import ReadingOptions

@@ -16,7 +16,7 @@ from xml.parsers import expat
 
 from dalembert.errors import ReadError
 from dalembert.model.findings import Finding
-from dalembert.model.parts import Source
+from dalembert.model.origins import Source
 
 MAX_ELEMENTS = (
     1_000_000  # and attributes; a link with its joint has some 40, so 20 000 links 800 000

@@ -33,7 +33,7 @@ from dalembert.errors import DalembertWarning, UnknownNameError, caller_level
 from dalembert.expr import Graph, absolute, array, maximum
 from dalembert.formulations import newton_euler
 from dalembert.integrators.choice import chosen
-from dalembert.kinematics.forces import SIGN, STICK, coulomb, passive_force
+from dalembert.kinematics.forces import SIGN, STICK, coulomb, friction_force
 from dalembert.model.friction_laws import Stribeck
 from dalembert.model.mechanism import Mechanism
 from dalembert.native.function import CompiledFunction, function
@@ -205,7 +205,6 @@ class Reactions:
     def _move(self, smooth: Mechanism) -> None:
         self._smooth = smooth
         self._moved = on_regrouped_tree(smooth)
-        self._rubbing = smooth.without("springs")
         self._system = system_of(smooth)
         self.rows = ConstraintSet(self._system) if smooth.constraints else None
 
@@ -308,7 +307,7 @@ class Reactions:
     def rates(self, t: Any, q: Any, qd: Any, tau: Any, modes: Any) -> tuple[Any, Any, Any]:
         """q', qdd and the power of what is in no potential [W], over any scalar."""
         friction = self._sliding(qd, modes)
-        power = sum((tau + passive_force(self._rubbing, q, qd) + friction) * qd)
+        power = sum((tau + friction_force(self._smooth, q, qd) + friction) * qd)
         M, force = self._equations(q, qd, tau)
         free = Unheld(M, force + friction, t, q, qd)
         if self.rows is None:

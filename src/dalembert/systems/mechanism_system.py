@@ -12,7 +12,8 @@ import numpy as np
 from dalembert.expr import Expr, free_symbols
 from dalembert.formulations import hamilton, newton_euler
 from dalembert.formulations.hamilton.velocity_solver import SOLVERS
-from dalembert.kinematics.forces import passive_force
+from dalembert.kinematics.forces import friction_force, passive_force
+from dalembert.model.linkage import is_angular
 from dalembert.model.mechanism import Mechanism
 from dalembert.model.paths import canonical_text, numbers
 from dalembert.systems.system import System
@@ -62,13 +63,6 @@ class MechanismSystem(System):
             return accelerations
         return import_module(f"dalembert.formulations.{self.formulation}").forward_dynamics  # type: ignore[no-any-return]
 
-    @cached_property
-    def _rubbing(self) -> Mechanism:
-        """The mechanism whose passive forces are friction alone: springs are in the potential
-        energy.
-        """
-        return self._mechanism.without("springs")
-
     def mass_matrix(self, q, t=0.0):
         """M(q) (nv, nv)."""
         return newton_euler.mass_matrix(self._mechanism, q)
@@ -81,8 +75,8 @@ class MechanismSystem(System):
         )
 
     def generalized_forces(self, q, qd, t=0.0):
-        """Friction of the joints (nv,)."""
-        return passive_force(self._rubbing, q, qd)
+        """Friction of the joints and damping of beams (nv,)."""
+        return friction_force(self._mechanism, q, qd)
 
     def kinetic_energy(self, q, qd, t=0.0):
         """Kinetic energy [J]."""
@@ -118,7 +112,7 @@ class MechanismSystem(System):
 
     def power(self, q, qd, tau, t=0.0):
         """Rate of the energy [W]."""
-        return sum((tau + passive_force(self._rubbing, q, qd)) * qd)
+        return sum((tau + friction_force(self._mechanism, q, qd)) * qd)
 
     # --- coordinates ---
 
@@ -155,8 +149,8 @@ class MechanismSystem(System):
     @property
     def coordinate_units(self) -> list[str]:
         """rad, m, or 1 of quaternions."""
-        joints = self._mechanism.independent_joints
-        units = ["rad" if "angle" in c else "m" for j in joints for c in j.type.coordinates]
+        holders = self._mechanism.holders
+        units = ["rad" if is_angular(c) else "m" for h in holders for c in h.type.coordinates]
         for at in self.quaternions.values():
             units[at : at + 4] = ["1"] * 4
         return units
@@ -164,8 +158,8 @@ class MechanismSystem(System):
     @property
     def velocity_units(self) -> list[str]:
         """Units of the entries of qd."""
-        joints = self._mechanism.independent_joints
-        return ["rad/s" if "angular" in c else "m/s" for j in joints for c in j.type.velocities]
+        holders = self._mechanism.holders
+        return ["rad/s" if is_angular(c) else "m/s" for h in holders for c in h.type.velocities]
 
     def check(self, q, qd):
         """Raise nothing: compiled forward dynamics checks shapes, numbers and quaternions."""

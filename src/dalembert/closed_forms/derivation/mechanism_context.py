@@ -52,7 +52,7 @@ from dalembert.closed_forms.derivation.symbolic_mechanism import SymbolicMechani
 from dalembert.expr import Expr, constant, free_symbols, import_nodes, symbol
 from dalembert.model.mechanism import Mechanism
 from dalembert.model.on_tree import OnTree
-from dalembert.model.tree import Tree
+from dalembert.model.tree_builder import tree_of
 from dalembert.systems.constrained_mechanism import ConstrainedMechanism
 
 LARGEST = 20_000  # terms of M that are derived at all: base parameters are found from them
@@ -104,7 +104,7 @@ class MechanismContext(DerivationContext):
         }
         self.own = random_symbols(mechanism)
         self.mark = _mark(self.own)
-        self.tree = Tree.of(selection.mechanism, self._number, exact=True)
+        self.tree = tree_of(selection.mechanism, self._number, exact=True)
         self.rotors = self._named_rotors()
 
         self.grouped = selection.grouped
@@ -331,7 +331,7 @@ class MechanismContext(DerivationContext):
             return self.symbolic.twin
         chosen = select(self.mechanism, self.selection.wishes, False)
         values |= {name: x for name, x in chosen.values.items() if name not in values}
-        return on_tree(chosen.mechanism, Tree.of(chosen.mechanism, self._number, exact=True))
+        return on_tree(chosen.mechanism, tree_of(chosen.mechanism, self._number, exact=True))
 
 
 def _mark(names: Iterable[str]) -> str:

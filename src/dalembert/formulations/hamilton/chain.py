@@ -20,7 +20,8 @@ from dalembert.formulations.hamilton.configurations import (
 from dalembert.formulations.hamilton.singular import check_pivot
 from dalembert.model.joints import Revolute
 from dalembert.model.mechanism import Mechanism
-from dalembert.model.parts import Body, Joint, Origin
+from dalembert.model.origins import Origin
+from dalembert.model.parts import Body, Joint
 from dalembert.spatial.arrays import Array, Values, check_rows, packed, unpacked
 from dalembert.spatial.vectors import Scalar, dot
 

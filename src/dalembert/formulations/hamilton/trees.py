@@ -238,10 +238,10 @@ class TreeConfiguration(Configuration):
                      to the parent I_A - U D^-1 U^T and sigma - U D^-1 gamma
             outward  z = D^-1 (gamma - U^T X v_parent), v = X v_parent + S z
 
-        Followers couple joints out of the recursion's order: then by the dense A.
+        Followers and beams couple joints out of the recursion's order: then by the dense A.
         """
         tree = self.tree
-        if tree.has_followers:
+        if tree.has_followers or tree.elastic:
             return dense_solution(self.matrix(), b, self.sizes())
         I_A = [ArticulatedInertia.of(inertia) for inertia in tree.inertia]
         check = PivotCheck.of_tree(

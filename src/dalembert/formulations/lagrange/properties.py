@@ -13,7 +13,7 @@ from dalembert.errors import ShapeError
 from dalembert.formulations.lagrange.christoffel import coriolis_matrix
 from dalembert.formulations.lagrange.energies import kinetic_energy, mass_matrix, potential_energy
 from dalembert.formulations.lagrange.euler_lagrange import gravity_vector, inverse_dynamics
-from dalembert.kinematics.forces import passive_force
+from dalembert.kinematics.forces import friction_force
 from dalembert.model.mechanism import Mechanism
 from dalembert.spatial.arrays import Values
 
@@ -240,7 +240,7 @@ def passivity_balance(
             f"t has shape {t.shape}; expected at least 5 increasing times.", "t", t.shape, (5,)
         )
     supplied = (qd * tau).sum(axis=-1)
-    lost = -(qd * passive_force(mechanism.without("springs"), q, qd)).sum(axis=-1)
+    lost = -(qd * friction_force(mechanism, q, qd)).sum(axis=-1)
     energy = np.asarray(kinetic_energy(mechanism, q, qd) + potential_energy(mechanism, q))
     work = _integral(t, supplied)
     dissipated = _integral(t, lost)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import (
+    Mapping,
+    Sequence,
+)
 from typing import (
     Any,
     NamedTuple,
@@ -18,6 +21,10 @@ from dalembert.formulations.newton_euler.inverse import (
     required_forces,
 )
 from dalembert.formulations.newton_euler.mass_matrix import composite_mass_matrix
+from dalembert.formulations.newton_euler.section_groups import (
+    SectionGroup,
+    freed_group,
+)
 from dalembert.kinematics.forces import (
     external_wrenches,
     passive,
@@ -56,6 +63,10 @@ class Articulated(NamedTuple):
     S: tuple[Motion, ...]
     V: tuple[Force, ...]
     accelerations: list[Scalar]  # D^-1 u
+
+    def joint_accelerations(self, a: Motion) -> list[Scalar]:
+        """qdd_i = D^-1 u - V^T a, by the acceleration of the body that carries the joint."""
+        return [x - v.dot(a) for x, v in zip(self.accelerations, self.V, strict=True)]
 
 
 def forward_dynamics(
@@ -161,20 +172,65 @@ def _by_articulated_bodies(
     check = PivotCheck.of_tree(
         tree, q, lambda: composite_mass_matrix(tree, q)
     )  # formed where a pivot looks doubtful
-    kept = {}
+    kept: dict[int, Articulated] = {}
+    beams: dict[int, Articulated] = {}
+    groups = {first: SectionGroup.of(tree, first, q) for first in tree.sections}
     for i in tree.inward():  # articulated inertias and bias forces
-        dof = tree.joint[i].dof
+        j, dof = tree.parent[i], tree.joint[i].dof
+        if tree.joint[i].is_section:
+            if i in groups:
+                own = [driving[k] for k in dof]
+                I_a, p_a, beams[i] = _beam_step(tree, groups[i], check, I_A, p_A, own)
+                if j:
+                    I_A[j], p_A[j] = I_A[j] + I_a, p_A[j] + p_a
+            continue
         u = [driving[k] - p_A[i].dot(s) for k, s in zip(dof, S[i], strict=True)]
         I_a, p_a, kept[i] = articulated_step(tree, i, check, I_A[i], p_A[i], S[i], u)
-        if j := tree.parent[i]:
+        if j:
             I_A[j] = I_A[j] + I_a.to_parent(X[i])
             p_A[j] = p_A[j] + X[i].force_to_parent(p_a)
 
-    a, qdd = {0: NO_MOTION}, [0.0] * tree.nv
-    for i in tree.outward():  # accelerations beyond those at qdd = 0
+    return _carried_outward(tree, X, kept, beams, groups)
+
+
+def _carried_outward(
+    tree: Tree,
+    X: Mapping[int, Transform],
+    kept: Mapping[int, Articulated],
+    beams: Mapping[int, Articulated],
+    groups: Mapping[int, SectionGroup],
+) -> list[Scalar]:
+    """Accelerations beyond those at qdd = 0."""
+    a = {0: NO_MOTION}
+    qdd: list[Scalar] = [0.0] * tree.nv
+    for i in tree.outward():
         dof = tree.joint[i].dof
-        a[i], qdd[dof.start : dof.stop] = acceleration_step(a[tree.parent[i]], X[i], kept[i])
+        parent = a[tree.parent[i]]
+        if i in beams:
+            own = beams[i].joint_accelerations(parent)
+            a |= groups[i].moved(parent, own)
+        elif i in kept:
+            a[i], own = acceleration_step(parent, X[i], kept[i])
+        else:
+            continue
+        qdd[dof.start : dof.stop] = own
     return qdd
+
+
+def _beam_step(
+    tree: Tree,
+    group: SectionGroup,
+    check: Check,
+    I_A: Mapping[int, ArticulatedInertia],
+    p_A: Mapping[int, Force],
+    driving: Sequence[Scalar],
+) -> tuple[ArticulatedInertia, Force, Articulated]:
+    """Inertia and bias force that the sections of a beam pass to its carrier, in its axes."""
+    u = [t - f for t, f in zip(driving, group.along(p_A), strict=True)]
+    inertia, V, D = freed_group(tree, group, I_A, check)
+    inverse = inverted(D)
+    accelerations = [dot(row, u) for row in inverse]
+    return inertia, group.forces(p_A) + combined(V, u), Articulated((), V, accelerations)
 
 
 def acceleration_step(
@@ -184,7 +240,7 @@ def acceleration_step(
     + S qdd_i.
     """
     a = X.motion_to_child(parent)
-    qdd = [x - v.dot(a) for x, v in zip(kept.accelerations, kept.V, strict=True)]
+    qdd = kept.joint_accelerations(a)
     return a + combined(kept.S, qdd), qdd
 
 

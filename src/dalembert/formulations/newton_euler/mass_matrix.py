@@ -10,6 +10,7 @@ from dalembert.model.tree import Tree
 from dalembert.spatial.arrays import Array, Values
 from dalembert.spatial.inertias import Inertia
 from dalembert.spatial.ldl import factorised, inverted
+from dalembert.spatial.motion_force import Force
 from dalembert.spatial.transforms import Transform
 from dalembert.spatial.vectors import Scalar
 
@@ -77,28 +78,34 @@ def mass_matrix_entries(tree: Tree, q: Sequence[Scalar]) -> list[dict[int, Scala
         """Add a value to an entry."""
         M[row][column] = M[row].get(column, 0.0) + value
 
+    outboard: list[dict[int, Force]] = [{} for _ in composite]  # by column, in the body's axes
     for i in tree.inward():
-        for b, (column, s) in enumerate(zip(tree.joint[i].dof, S[i], strict=True)):
+        rows = list(zip(tree.joint[i].dof, S[i], strict=True))
+        for column, F in outboard[i].items():
+            for row, r in rows:
+                value = F.dot(r)
+                add(row, column, value)
+                add(column, row, value)  # a follower and its leader share an entry: twice
+        for b, (column, s) in enumerate(rows):
             F = composite[i].momentum(s)  # force for a unit acceleration of this freedom
-            for row, r in list(zip(tree.joint[i].dof, S[i], strict=True))[: b + 1]:
+            for row, r in rows[: b + 1]:
                 value = F.dot(r)
                 add(row, column, value)
                 if row != column:
                     add(column, row, value)
-            j = i
-            while tree.parent[j]:
-                F, j = X[j].force_to_parent(F), tree.parent[j]
-                for row, r in zip(tree.joint[j].dof, S[j], strict=True):
-                    value = F.dot(r)
-                    add(row, column, value)
-                    add(column, row, value)  # a follower and its leader share an entry: twice
-        if tree.parent[i]:
-            composite[tree.parent[i]] = composite_step(
-                composite[tree.parent[i]], X[i], composite[i]
-            )
+            _add(outboard[i], column, F)
+        if j := tree.parent[i]:
+            for column, F in outboard[i].items():
+                _add(outboard[j], column, X[i].force_to_parent(F))
+            composite[j] = composite_step(composite[j], X[i], composite[i])
     for k, rotor in enumerate(tree.rotor):
         add(k, k, rotor)
     return M
+
+
+def _add(forces: dict[int, Force], column: int, force: Force) -> None:
+    """Add the force of a column: of followers and sections several bodies have one."""
+    forces[column] = forces[column] + force if column in forces else force
 
 
 def composite_diagonal(tree: Tree, q: Sequence[Scalar]) -> list[Scalar]:

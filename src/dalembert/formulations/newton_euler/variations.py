@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import (
+    Mapping,
+    Sequence,
+)
 from typing import NamedTuple
 
 from dalembert.formulations.newton_euler.inverse import (
@@ -14,10 +17,19 @@ from dalembert.formulations.newton_euler.inverse import (
     outward_step,
     required_forces,
 )
-from dalembert.formulations.newton_euler.mass_matrix import composite_mass_matrix, composite_step
-from dalembert.kinematics.forces import passive, stiffness_and_damping
+from dalembert.formulations.newton_euler.mass_matrix import (
+    composite_mass_matrix,
+    composite_step,
+)
+from dalembert.kinematics.forces import (
+    passive,
+    stiffness_and_damping,
+)
 from dalembert.model.pivots import PivotCheck
-from dalembert.model.tree import Tree, TreeJoint
+from dalembert.model.tree import (
+    Tree,
+    TreeJoint,
+)
 from dalembert.spatial.flow import Flow
 from dalembert.spatial.inertias import Inertia
 from dalembert.spatial.ldl import (
@@ -30,9 +42,17 @@ from dalembert.spatial.ldl import (
     times,
     total,
 )
-from dalembert.spatial.motion_force import NO_MOTION, Force, Motion, combined
+from dalembert.spatial.motion_force import (
+    NO_MOTION,
+    Force,
+    Motion,
+    combined,
+)
 from dalembert.spatial.transforms import Transform
-from dalembert.spatial.vectors import Scalar, Vector
+from dalembert.spatial.vectors import (
+    Scalar,
+    Vector,
+)
 
 
 class Variation(NamedTuple):
@@ -86,6 +106,9 @@ class Carried(NamedTuple):
             freedom.by_qd.force(composite, flow),
         )
 
+    def __add__(self, other):  # type: ignore[override]
+        return Carried(*(a + b for a, b in zip(self, other, strict=True)))
+
     def to_parent(self, X: Transform) -> Carried:
         """The same about the parent's origin, in its axes."""
         return Carried(
@@ -120,15 +143,18 @@ class Entries:
                 by_qd = c.by_qd.dot(r.s)
                 self.add(r.entry, k.entry, by_q, by_qd, c.momentum.dot(r.s))
 
-    def add_between(
-        self, outer: list[Freedom], carried: list[Carried], inboard: list[Freedom]
-    ) -> None:
-        """Add the joint forces of two joints by each other's freedoms."""
-        for r, c in zip(outer, carried, strict=True):
+    def add_between(self, outer: Mapping[int, Carried], inboard: list[Freedom]) -> None:
+        """Add the joint forces of a joint and of freedoms outboard of it, by each other's freedoms."""
+        for entry, c in outer.items():
             for k in inboard:
                 mass = c.momentum.dot(k.s)
-                self.add(r.entry, k.entry, c.change(k.by_q), c.change(k.by_qd), mass)
-                self.add(k.entry, r.entry, c.by_q.dot(k.s), c.by_qd.dot(k.s), mass)
+                self.add(entry, k.entry, c.change(k.by_q), c.change(k.by_qd), mass)
+                self.add(k.entry, entry, c.by_q.dot(k.s), c.by_qd.dot(k.s), mass)
+
+
+def _add(sums: dict[int, Carried], entry: int, carried: Carried) -> None:
+    """Add what is carried by an entry: of followers and sections several bodies do."""
+    sums[entry] = sums[entry] + carried if entry in sums else carried
 
 
 def inverse_dynamics_variations(
@@ -154,25 +180,25 @@ def inverse_dynamics_variations(
 
     composite = list(tree.inertia)
     entries = Entries(tree.nv)
+    outboard: list[dict[int, Carried]] = [{} for _ in composite]  # by entry, in the body's axes
     for i in tree.inward():  # all bodies outboard together
+        entries.add_between(outboard[i], freedoms[i])
         carried = [Carried.of(freedom, composite[i], flow[i]) for freedom in freedoms[i]]
         entries.add_within(freedoms[i], carried, force[i])
-        carried = [
-            c._replace(by_q=c.by_q + k.s.cross_force(force[i]))
-            for k, c in zip(freedoms[i], carried, strict=True)
-        ]
-        child = i
-        while j := tree.parent[child]:  # with each joint j on the way to the base
-            carried, child = [c.to_parent(X[child]) for c in carried], j
-            entries.add_between(freedoms[i], carried, freedoms[j])
+        for k, c in zip(freedoms[i], carried, strict=True):
+            turned = c._replace(by_q=c.by_q + k.s.cross_force(force[i]))
+            _add(outboard[i], k.entry, turned)
         if j := tree.parent[i]:
+            for entry, c in outboard[i].items():
+                _add(outboard[j], entry, c.to_parent(X[i]))
             composite[j] = composite_step(composite[j], X[i], composite[i])
             flow[j] = flow[j] + flow[i].to_parent(X[i])
             force[j] = force[j] + X[i].force_to_parent(force[i])
 
-    diagonals = zip(*stiffness_and_damping(tree), tree.rotor, strict=True)
-    for k, (stiffness, damping, rotor) in enumerate(diagonals):
-        entries.add(k, k, stiffness, damping, rotor)
+    for row, column, stiffness, damping in stiffness_and_damping(tree, q):
+        entries.add(row, column, stiffness, damping, 0)
+    for entry, rotor in enumerate(tree.rotor):
+        entries.add(entry, entry, 0, 0, rotor)
     return entries.by_q, entries.by_qd, entries.M
 
 

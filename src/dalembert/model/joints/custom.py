@@ -13,18 +13,21 @@ from dalembert.expr import (
     Expr,
     Graph,
     constant,
-    derivative,
-    directional,
-    evaluate,
-    import_nodes,
     pack,
-    substitute,
     symbol,
     unpack,
 )
 from dalembert.model.content import digest
 from dalembert.model.joints.base import JointType, built_in
-from dalembert.spatial.motion_force import Motion
+from dalembert.model.joints.traced import (
+    BY_Q,
+    COLUMNS,
+    PLACEMENT,
+    RATES,
+    TracedMotion,
+    derived,
+    plain,
+)
 from dalembert.spatial.rotations import Dense
 from dalembert.spatial.transforms import Transform
 from dalembert.spatial.vectors import Matrix, Vector, axial
@@ -86,7 +89,7 @@ class Custom(JointType):
 
     def _put(self, q: list[Expr], placement: list[Expr]) -> None:
         """Set what is derived from the placement (rows of R, p)."""
-        object.__setattr__(self, "_trace", _TracedPlacement(q, placement))
+        object.__setattr__(self, "_trace", _traced(q, placement))
         object.__setattr__(self, "placed", digest(repr(pack(placement))))
 
     @property
@@ -102,20 +105,20 @@ class Custom(JointType):
 
     def placement(self, q):
         """The function's placement at q."""
-        flat = self._trace.at(0, q)  # type: ignore[attr-defined]
+        flat = self._trace.at(PLACEMENT, q)  # type: ignore[attr-defined]
         return Transform(Vector(flat[9:]), Dense(Matrix((flat[:3], flat[3:6], flat[6:9]))))
 
     def subspace(self, q):
         """Columns of S, from derivatives of the placement by q."""
-        return _motions(self._trace.at(1, q))  # type: ignore[attr-defined]
+        return self._trace.motions(COLUMNS, q)  # type: ignore[attr-defined]
 
     def subspace_rate(self, q, v):
         """Rates of the columns of S, from its derivatives by q."""
-        return _motions(self._trace.at(2, [*q, *v]))  # type: ignore[attr-defined]
+        return self._trace.motions(RATES, [*q, *v])  # type: ignore[attr-defined]
 
     def subspace_rate_derivatives(self, q, v):
         """Derivatives of (dS/dt) v by q, v held."""
-        return _motions(self._trace.at(3, [*q, *v]))  # type: ignore[attr-defined]
+        return self._trace.motions(BY_Q, [*q, *v])  # type: ignore[attr-defined]
 
     def __getstate__(self):
         trace = self._trace  # type: ignore[attr-defined]
@@ -136,56 +139,14 @@ class Custom(JointType):
             self._put(nodes[:n], nodes[n:])
 
 
-def _motions(flat):
-    return tuple(
-        Motion(Vector(flat[k : k + 3]), Vector(flat[k + 3 : k + 6])) for k in range(0, len(flat), 6)
-    )
-
-
-class _TracedPlacement:
-    """Placement, subspace, subspace rate and derivatives of rate times v as expressions of q (and
-    v).
-    """
-
-    def __init__(self, q: list[Expr], placement: list[Expr]):
-        v = [symbol(f"velocity {k} of a custom joint", placement[0].graph) for k in range(len(q))]
-        flat = [_plain(e) for e in placement]
-        R = Matrix((flat[:3], flat[3:6], flat[6:9]))
-        p = Vector(flat[9:])
-        columns = []
-        for x in q:
-            dR = Matrix([[_derivative(e, x) for e in row] for row in R])
-            dp = Vector(_derivative(e, x) for e in p)
-            columns += [*(axial(R.T @ dR) * 0.5), *(R.T @ dp)]
-        rates = [directional(e, q, v) if isinstance(e, Expr) else 0.0 for e in columns]
-        self.inputs = [*q, *v]
-        self.graph = placement[0].graph
-        bias = [sum(rate * x for rate, x in zip(rates[k::6], v, strict=True)) for k in range(6)]
-        by_q = [_derivative(e, x) for x in q for e in bias]
-        self.outputs = [flat, columns, rates, by_q]
-
-    def node(self, e: Any) -> Expr:
-        """A number as a node."""
-        return constant(e, self.graph)
-
-    def at(self, which, values):
-        """The chosen outputs at scalars of any kind."""
-        outputs = self.outputs[which]
-        inputs = self.inputs[: len(values)]
-        graph = next((x.graph for x in values if isinstance(x, Expr)), None)
-        if graph is None:
-            pairs = dict(zip(inputs, values, strict=True))
-            return [evaluate(e, pairs) if isinstance(e, Expr) else e for e in outputs]
-        pairs = {import_nodes(x, graph): value for x, value in zip(inputs, values, strict=True)}
-        return [
-            substitute(import_nodes(e, graph), pairs) if isinstance(e, Expr) else e for e in outputs
-        ]
-
-
-def _plain(e: Expr) -> Any:
-    """Numbers by themselves: zeros and ones of the structure are no nodes."""
-    return e.value if e.op in ("exact", "float") else e
-
-
-def _derivative(e, x):
-    return derivative(e, x) if isinstance(e, Expr) else 0.0
+def _traced(q: list[Expr], placement: list[Expr]) -> TracedMotion:
+    """Motions of a placement (rows of R, p)."""
+    flat = [plain(e) for e in placement]
+    R = Matrix((flat[:3], flat[3:6], flat[6:9]))
+    p = Vector(flat[9:])
+    columns: list[Any] = []
+    for x in q:
+        dR = Matrix([[derived(e, x) for e in row] for row in R])
+        dp = Vector(derived(e, x) for e in p)
+        columns += [*(axial(R.T @ dR) * 0.5), *(R.T @ dp)]
+    return TracedMotion(q, [], flat, columns)

@@ -1,0 +1,340 @@
+"""The tree of a mechanism: links on fixed joints lumped, beams as rows of sections, numbers
+converted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from functools import partial
+from typing import (
+    Any,
+    NamedTuple,
+)
+
+from dalembert.beams.beam_quadrature import Rule
+from dalembert.beams.integrals import rule_of
+from dalembert.errors import ModelError
+from dalembert.expr import known_zero
+from dalembert.model.beam import Beam
+from dalembert.model.beam_sections import BeamSection
+from dalembert.model.elasticity import (
+    Elasticity,
+    elasticity,
+)
+from dalembert.model.joints.base import BUILT_IN
+from dalembert.model.linkage import Linkage
+from dalembert.model.numbers import (
+    Converter,
+    Number,
+    as_float,
+    is_symbolic,
+)
+from dalembert.model.origins import (
+    DENSE_FROM,
+    Origin,
+)
+from dalembert.model.parts import (
+    PER_VELOCITY,
+    Body,
+    Joint,
+)
+from dalembert.model.tree import (
+    Tree,
+    TreeJoint,
+)
+from dalembert.spatial.inertias import (
+    NO_INERTIA,
+    Inertia,
+)
+from dalembert.spatial.rotations import (
+    Dense,
+    Product,
+)
+from dalembert.spatial.transforms import Transform
+from dalembert.spatial.vectors import (
+    ZERO,
+    Matrix,
+    Scalar,
+    Vector,
+)
+
+SNAP = 1e-12  # of the length: a place this near to an end of a beam is the end
+Place = tuple[int, Transform]
+
+
+def tree_of(mechanism: Linkage, convert: Converter, exact: bool = False) -> Tree:
+    """The tree of a mechanism, with each number converted."""
+    return _TreeBuilder(mechanism, convert, exact).tree()
+
+
+class _Carrier(NamedTuple):
+    """A beam and the moving body that carries its start.
+
+    body : the elastic body; carrier, placed : moving body and the beam's start on it
+    """
+
+    body: Body
+    carrier: int
+    placed: Transform
+
+
+class _TreeBuilder:
+    """Bodies, joints and places of the tree, filled outward."""
+
+    def __init__(self, mechanism: Linkage, convert: Converter, exact: bool):
+        self.mechanism, self.convert, self.exact = mechanism, convert, exact
+        self.parent = [-1]
+        self.joints: list[Any] = [None]
+        self.links: list[list[Inertia]] = [[]]
+        self.place: dict[str, Place] = {}
+        self.beams: dict[str, _Carrier] = {}
+        self.sections: dict[tuple[str, Any, bool], int] = {}
+        self.elastic: list[Elasticity] = []
+        self.once = _each if exact else _first()
+
+    def tree(self) -> Tree:
+        """The whole tree."""
+        mechanism = self.mechanism
+        self._put_body(mechanism.bodies[0], (0, Transform()))
+        for joint in mechanism.joints:
+            carrier, placed = self._on(joint.parent, joint.origin)
+            child = mechanism.body(joint.child)
+            if joint.is_fixed:
+                self._put_body(child, (carrier, placed))
+                continue
+            entry = mechanism.entries[joint.name]
+            moving = _tree_joint(joint, placed, entry, self.convert, self.once)
+            self._put_body(child, (self._added(carrier, moving), Transform()))
+        for frame in mechanism.frames:
+            self.place[frame.name] = self._on(frame.body, frame.origin)
+        return Tree(
+            mechanism.name,
+            Vector(self.convert(x) for x in mechanism.gravity),
+            tuple(self.parent),
+            tuple(self.joints),
+            tuple(map(_total, self.links)),
+            self.place,
+            mechanism.nv,
+            _rotors(self.joints[1:], mechanism.nv),
+            tuple(self.elastic),
+        )
+
+    def _added(self, carrier: int, joint: TreeJoint) -> int:
+        self.parent.append(carrier)
+        self.joints.append(joint)
+        self.links.append([])
+        return len(self.parent) - 1
+
+    def _put_body(self, body: Body, place: Place) -> None:
+        """Set the place of a body, and add its inertia to the moving body that carries it."""
+        self.place[body.name] = place
+        i, X = place
+        if i:  # bodies fixed to the base never move
+            key = (body.mass, body.com, body.inertia)
+            inertia = self.once(key, partial(body.spatial_inertia, self.convert))
+            self._lump(i, inertia, X)
+        if body.beam is not None:
+            self._put_beam(body, body.beam, i, X)
+
+    def _lump(self, i: int, inertia: Inertia, X: Transform) -> None:
+        self.links[i].append(inertia if X == Transform() else inertia.to_parent(X))
+
+    # --- beams ---
+
+    def _put_beam(self, body: Body, beam: Beam, i: int, X: Transform) -> None:
+        """Add the mass of a beam: slices on its sections, or a rigid rod."""
+        placed = _collapsed(X * beam.origin.transform(self.convert, self.exact))
+        bending = body.bending
+        if bending is None:
+            for x, slice_of_mass in self._slices(beam, rule_of((0, 1), 2, self.exact)):
+                at = placed * Transform(Vector((x, 0, 0)))
+                self.links[i].append(slice_of_mass.to_parent(at))
+            return
+        self.beams[body.name] = _Carrier(body, i, placed)
+        entry = self.mechanism.body_entries[body.name]
+        places = (entry.at_q, entry.at_v)
+        self.elastic.append(elasticity(beam, bending, places, self.convert))
+        rule = bending.slices(self.exact)
+        turns = beam.has_rotary_inertia
+        slices = self._slices(beam, rule)
+        for xi, (_, slice_of_mass) in zip(rule.nodes, slices, strict=True):
+            self.links[self._section(body, xi, turns)].append(slice_of_mass)
+
+    def _slices(self, beam: Beam, rule: Rule) -> list[tuple[Scalar, Inertia]]:
+        """Places along a beam and inertias of its slices of mass."""
+        assert beam.mass_per_length is not None
+        length = self.convert(beam.length)
+        density = self.convert(beam.mass_per_length) * length
+        moments = [self.convert(x) * length for x in beam.rotary_inertia]
+        slices = []
+        for xi, weight in zip(*rule, strict=True):
+            tensor = Matrix.diagonal(*(m * weight for m in moments))
+            slices.append((length * xi, Inertia.of(density * weight, ZERO, tensor)))
+        return slices
+
+    def _section(self, body: Body, xi: Any, turns: bool = True) -> int:
+        """The moving body at xi of a beam; made at its first use."""
+        key = (body.name, xi, turns)
+        if key not in self.sections:
+            carrier = self.beams[body.name]
+            self.sections[key] = self._added(
+                carrier.carrier, self._section_joint(carrier, xi, turns)
+            )
+        return self.sections[key]
+
+    def _section_joint(self, carrier: _Carrier, xi: Any, turns: bool) -> TreeJoint:
+        body = carrier.body
+        assert body.beam is not None and body.bending is not None
+        entry = self.mechanism.body_entries[body.name]
+        joint_type = BeamSection(body.bending, self.convert(body.beam.length), xi, turns)
+        none: dict[str, Any] = {
+            name: [0] * joint_type.nv
+            for name in ("viscous", "coulomb", "rotor", "stiffness", "rest")
+        }
+        return TreeJoint(
+            name=body.name,
+            body=body.name,
+            type=joint_type,
+            origin=carrier.placed,
+            at_q=entry.at_q,
+            dof=entry.at_v,
+            factor=1,
+            offset=0,
+            is_follower=False,
+            is_section=True,
+            **none,
+        )
+
+    def _on(self, body: str, origin: Origin) -> Place:
+        """Moving body that carries a place on a body, and the place there."""
+        if body not in self.beams:
+            i, X = self.place[body]
+            return i, _collapsed(X * origin.transform(self.convert, self.exact))
+        return self._on_beam(self.beams[body], origin)
+
+    def _on_beam(self, carrier: _Carrier, origin: Origin) -> Place:
+        """The same on a beam: a point moves with the cross-section at its x."""
+        beam, bending = carrier.body.beam, carrier.body.bending
+        assert beam is not None and bending is not None
+        placed = origin.transform(self.convert, self.exact)
+        start = beam.origin.transform(self.convert, self.exact)
+        p = start.R.to_child(placed.p - start.p)
+        x = origin.xyz[0] if beam.origin == Origin() else p[0]
+        xi = _part_of(x, beam.length, carrier.body.name, self.exact)
+        beyond = p[0] - self.convert(beam.length) * xi
+        offset = Vector((0 if 0 < xi < 1 else _snapped(beyond), p[1], p[2]))
+        on_section = Transform(offset, _inverse_times(start, placed))
+        if BeamSection(bending, beam.length, xi).is_still:
+            i, X = self.place[carrier.body.name]
+            return i, _collapsed(X * placed)
+        return self._section(carrier.body, xi), _collapsed(on_section)
+
+
+def _inverse_times(start: Transform, placed: Transform) -> Any:
+    """The turn of a place seen in the axes of a beam."""
+    if start.R == Transform().R:
+        return placed.R
+    return Dense(Matrix(start.R.to_child(row) for row in placed.R.matrix().T).T)
+
+
+def _snapped(x: Scalar) -> Scalar:
+    return 0 if isinstance(x, float) and abs(x) < SNAP else x
+
+
+def _part_of(x: Number, length: Number, body: str, exact: bool) -> Any:
+    """x / length of a place along a beam, in [0, 1].
+
+    Raises
+    ------
+    ModelError
+        One of them is a symbol, so that the section is not known.
+    """
+    if known_zero(x):
+        return 0
+    if known_zero(x - length):
+        return 1
+    if is_symbolic(x) or is_symbolic(length):
+        raise ModelError(
+            f"body {body!r} carries a part at x = {x} of its beam of length {length}: the section "
+            "is not known. Use numbers, or one symbol for both if the part is at the end."
+        )
+    rational = isinstance(x, (int, Fraction)) and isinstance(length, (int, Fraction))
+    xi = Fraction(x) / Fraction(length) if rational else as_float(x) / as_float(length)
+    if xi < SNAP:
+        return 0
+    return 1 if xi > 1 - SNAP else xi
+
+
+def _each(key: Any, make: Callable[[], Any]) -> Any:
+    """Made anew: among exact numbers 1 and 1.0 are two."""
+    return make()
+
+
+def _first() -> Callable[[Any, Callable[[], Any]], Any]:
+    """Equal parts of a long chain are converted once."""
+    made_once: dict[Any, Any] = {}
+
+    def once(key: Any, make: Callable[[], Any]) -> Any:
+        """The value under a key, made at its first use."""
+        if key not in made_once:
+            made_once[key] = make()
+        return made_once[key]
+
+    return once
+
+
+def _rotors(joints: Any, nv: int) -> tuple[Scalar, ...]:
+    rotor: list[Scalar] = [0] * nv
+    for moving in joints:
+        for k, inertia in zip(moving.dof, moving.rotor, strict=True):
+            rotor[k] = rotor[k] + moving.factor * moving.factor * inertia
+    return tuple(rotor)
+
+
+def _total(inertias: list[Inertia]) -> Inertia:
+    total = inertias[0] if inertias else NO_INERTIA
+    for inertia in inertias[1:]:
+        total = total + inertia
+    return total
+
+
+def _collapsed(X: Transform) -> Transform:
+    """A long product of constant turns as one matrix."""
+    if isinstance(X.R, Product) and len(X.R.factors) > DENSE_FROM:
+        return Transform(X.p, Dense(X.R.matrix()))
+    return X
+
+
+def _tree_joint(
+    joint: Joint, origin: Transform, entry: Any, convert: Converter, once: Callable[..., Any]
+) -> TreeJoint:
+    numbers = tuple(getattr(joint, name) for name in PER_VELOCITY)
+    per = dict(
+        zip(
+            PER_VELOCITY,
+            once(numbers, lambda: [[convert(x) for x in row] for row in numbers]),
+            strict=True,
+        )
+    )
+    joint_type = joint.type
+    converted = partial(joint.type.converted, convert)
+    joint_type = (
+        once(joint_type, converted) if type(joint_type) in BUILT_IN else converted()
+    )  # equal ones of a user's own may differ
+    return TreeJoint(
+        name=joint.name,
+        body=joint.child,
+        type=joint_type,
+        origin=origin,
+        at_q=entry.at_q,
+        dof=entry.at_v,
+        factor=convert(entry.factor),
+        offset=convert(entry.offset),
+        viscous=per["viscous"],
+        coulomb=per["coulomb"],
+        rotor=[g * g * r for g, r in zip(per["gear_ratio"], per["rotor_inertia"], strict=True)],
+        stiffness=per["stiffness"],
+        rest=per["rest"],
+        is_follower=entry.is_follower,
+    )
