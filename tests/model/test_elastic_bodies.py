@@ -8,6 +8,8 @@ import dalembert as da
 KINEMATICS = ("first_order", "second_order", "third_order", "exact")
 MODES = {"plane": {"bend_y": 3}, "space": {"bend_y": 2, "bend_z": 1, "twist": 1, "stretch": 1}}
 
+CASES = [pytest.param(k, m, marks=[pytest.mark.slow] * (k == "exact" and m == "space")) for k in KINEMATICS for m in MODES]
+
 
 def arm(kinematics="second_order", modes="space", **beam):
     link = da.Beam(0.8, EIy=120.0, EIz=90.0, EA=6e5, GJ=70.0, mass_per_length=0.25, rotary_inertia=(2e-3, 0, 0) if modes == "space" else (0, 0, 0),
@@ -29,8 +31,7 @@ def central(f, q, step=1e-6):
     return np.array([(np.asarray(f(q + step * e)) - f(q - step * e)) / (2 * step) for e in np.eye(len(q))]).T
 
 
-@pytest.mark.parametrize("modes", MODES)
-@pytest.mark.parametrize("kinematics", KINEMATICS)
+@pytest.mark.parametrize("kinematics, modes", CASES)
 def test_algorithms_agree_on_an_elastic_arm(kinematics, modes):
     mechanism = arm(kinematics, modes)
     q, qd, qdd = state(mechanism)
@@ -43,8 +44,7 @@ def test_algorithms_agree_on_an_elastic_arm(kinematics, modes):
     np.testing.assert_allclose(da.coriolis_matrix(mechanism, q, qd) @ qd, da.coriolis_vector(mechanism, q, qd), atol=1e-12)
 
 
-@pytest.mark.parametrize("modes", MODES)
-@pytest.mark.parametrize("kinematics", KINEMATICS)
+@pytest.mark.parametrize("kinematics, modes", CASES)
 def test_forces_are_derivatives_of_energies(kinematics, modes):
     """Gravity, elastic forces and d/dt(dT/dqd) - dT/dq by differences."""
     mechanism = arm(kinematics, modes)
@@ -58,8 +58,7 @@ def test_forces_are_derivatives_of_energies(kinematics, modes):
     np.testing.assert_allclose(da.coriolis_vector(mechanism, q, qd), rate, atol=1e-8)
 
 
-@pytest.mark.parametrize("modes", MODES)
-@pytest.mark.parametrize("kinematics", KINEMATICS)
+@pytest.mark.parametrize("kinematics, modes", CASES)
 def test_derivatives_and_jacobians_of_an_elastic_arm(kinematics, modes):
     mechanism = arm(kinematics, modes)
     q, qd, qdd = state(mechanism)

@@ -5,16 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from dalembert.expr import (
     Expr,
     constant,
     derivative,
     directional,
-    evaluate,
-    import_nodes,
-    substitute,
     symbol,
 )
+from dalembert.expr.evaluation import NUMPY
+from dalembert.expr.graph import LEAVES, topological
+from dalembert.expr.node import BUILD
 from dalembert.spatial.motion_force import Motion
 from dalembert.spatial.vectors import Vector
 
@@ -40,6 +42,7 @@ class TracedMotion:
         bias = [sum(rate * x for rate, x in zip(rates[k::6], v, strict=True)) for k in range(6)]
         by_q = [derived(e, x) for x in q for e in bias]
         self.outputs = [placement, columns, rates, by_q]
+        self._plans: dict[int, _Plan] = {}
 
     def node(self, e: Any) -> Expr:
         """A number as a node."""
@@ -47,16 +50,9 @@ class TracedMotion:
 
     def at(self, which: int, values: Sequence[Any]) -> list[Any]:
         """The chosen outputs at scalars of any kind: of q, of numbers, and of v if they are needed."""
-        outputs = self.outputs[which]
-        inputs = self.inputs[: len(values)]
-        graph = next((x.graph for x in values if isinstance(x, Expr)), None)
-        if graph is None:
-            pairs = dict(zip(inputs, values, strict=True))
-            return [evaluate(e, pairs) if isinstance(e, Expr) else e for e in outputs]
-        pairs = {import_nodes(x, graph): value for x, value in zip(inputs, values, strict=True)}
-        return [
-            substitute(import_nodes(e, graph), pairs) if isinstance(e, Expr) else e for e in outputs
-        ]
+        if which not in self._plans:
+            self._plans[which] = _Plan(self.inputs, self.outputs[which])
+        return self._plans[which].at(values)
 
     def motions(self, which: int, values: Sequence[Any]) -> tuple[Motion, ...]:
         """The same as motions."""
@@ -75,3 +71,39 @@ def plain(e: Any) -> Any:
 def derived(e: Any, x: Expr) -> Any:
     """Derivative of an expression or a number."""
     return plain(derivative(e, x)) if isinstance(e, Expr) else 0.0
+
+
+class _Plan:
+    """Operations of expressions in their order, for scalars of any kind."""
+
+    def __init__(self, inputs: Sequence[Expr], outputs: Sequence[Any]):
+        order = topological([e for e in outputs if isinstance(e, Expr)])
+        self.at_input = {e: k for k, e in enumerate(inputs)}
+        self.place = {node: k for k, node in enumerate(order)}
+        self.steps = [self._step(node) for node in order]
+        self.outputs = outputs
+
+    def _step(self, node: Expr) -> tuple[str | None, Any]:
+        if node in self.at_input:
+            return None, self.at_input[node]
+        if node.op in LEAVES:
+            return "", node.value
+        return node.op, [self.place[arg] for arg in node.args]
+
+    def at(self, values: Sequence[Any]) -> list[Any]:
+        """The outputs; numbers among them stay as they are."""
+        found: list[Any] = []
+        for op, operands in self.steps:
+            if op is None:
+                found.append(values[operands])
+            elif not op:
+                found.append(operands)
+            else:
+                found.append(_result(op, [found[k] for k in operands]))
+        return [found[self.place[e]] if isinstance(e, Expr) else e for e in self.outputs]
+
+
+def _result(op: str, operands: list[Any]) -> Any:
+    if any(isinstance(x, Expr) for x in operands):
+        return BUILD[op](*operands)
+    return NUMPY[op](*(x if isinstance(x, np.ndarray) else float(x) for x in operands))
