@@ -394,6 +394,14 @@ def simulate(
             help=("Speed of the motion shown: 1 is real time, 0.1 ten times slower."),
         ),
     ] = 1.0,
+    magnify: Annotated[
+        float,
+        Option(
+            min=1e-9,
+            metavar="NUMBER",
+            help=("Factor of the deflections of elastic bodies in the motion shown."),
+        ),
+    ] = 1.0,
     reading: Reading = AS_USUAL,
     as_json: Json = False,
 ) -> None:
@@ -406,7 +414,7 @@ def simulate(
     from dalembert.commandline.output import say
     from dalembert.simulation.options import Constraining, Contact, Model, Recording, Stepping
 
-    files = simulation.Files(output, plot, animate, speed, resume)
+    files = simulation.Files(output, plot, animate, speed, magnify, resume)
     files.check(t)
     typed = simulation.TypedState(q, qd, tau, controller, goal, bandwidth, sampled, delay)
     model = Model(numeric(reading.load(file)), formulation)

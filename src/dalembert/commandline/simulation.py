@@ -43,6 +43,7 @@ class Files(NamedTuple):
     plot: Path | None
     animate: Path | None
     speed: float = 1.0
+    magnify: float = 1.0
     resume: bool = False
 
     @property
@@ -104,7 +105,7 @@ class Files(NamedTuple):
         if self.plot is not None:
             run.plot(self.plot)
         if self.animate is not None:
-            run.animate(self.animate, speed=self.speed)
+            run.animate(self.animate, speed=self.speed, magnify=self.magnify)
         return [str(path) for path in self.wanted]
 
 

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from dalembert.errors import DalembertError
 from dalembert.kinematics.frame_motion import FrameMotion, carrier, frame_motion
-from dalembert.kinematics.poses import frame_place, world_poses
+from dalembert.kinematics.poses import world_poses
 from dalembert.model.constraint import Constraint, FramePlace, Moving
 from dalembert.model.tree import Tree
 from dalembert.spatial.motion_force import NO_MOTION, Force, Motion
@@ -32,8 +32,7 @@ class Setting(NamedTuple):
 
     def placed(self, place: FramePlace) -> tuple[int, Transform]:
         """Moving body of a place, and its placement there."""
-        i, X = frame_place(self.tree, place.body)
-        return i, X * place.origin.transform(self.number)
+        return self.tree.placed(place, self.number)
 
     def motion(self, place: FramePlace) -> FrameMotion:
         """Motion of a place, in the base's axes."""

@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from dalembert.expr import sign
+from dalembert.errors import ModelError
+from dalembert.expr import known_zero, sign
 from dalembert.kinematics.poses import (
     frame_place,
     world_poses,
@@ -18,7 +19,7 @@ from dalembert.kinematics.poses import (
 from dalembert.model.mechanism import Mechanism
 from dalembert.model.tree import Tree
 from dalembert.spatial.motion_force import Force
-from dalembert.spatial.vectors import Scalar
+from dalembert.spatial.vectors import Scalar, Vector
 
 STICK: str = "stick"
 SIGN: str = "sign"  # laws of Coulomb friction: it sticks at rest; -F sign(qd)
@@ -157,6 +158,7 @@ def external_wrenches(tree: Tree, q: Sequence[Scalar], loads: Sequence[tuple]) -
     wrenches: dict[int, Force] = {}
     for frame, expressed_in, wrench, point, *_ in loads:
         i, X = frame_place(tree, frame)
+        _refuse_point_of_beam(tree, frame, point)
         applied = Force(wrench.moment + point.cross(wrench.force), wrench.force)
         if expressed_in == "local":
             on_body = X.force_to_parent(applied)
@@ -169,3 +171,12 @@ def external_wrenches(tree: Tree, q: Sequence[Scalar], loads: Sequence[tuple]) -
         wrenches[i] = wrenches[i] + on_body if i in wrenches else on_body
     wrenches.pop(0, None)  # forces on the base move nothing
     return wrenches
+
+
+def _refuse_point_of_beam(tree: Tree, frame: str, point: Vector) -> None:
+    """Raise if a force acts at a point given from the start of a beam, whose sections move."""
+    if not all(map(known_zero, point)) and any(beam.body == frame for beam in tree.elastic):
+        raise ModelError(
+            f"an external force acts on the elastic body {frame!r} at a point of its axes: points of "
+            "a beam move against these. Put a da.Frame at the section, and name that."
+        )

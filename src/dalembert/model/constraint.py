@@ -98,6 +98,12 @@ class Constraint(Part):
         return None
 
     @property
+    def places(self) -> tuple[FramePlace, ...]:
+        """Places on bodies among its fields, and of what it is about."""
+        values = [getattr(value, "place", value) for value in vars(self).values()]
+        return tuple(value for value in values if isinstance(value, FramePlace))
+
+    @property
     def frames(self) -> tuple[str, ...]:
         """Names of the bodies and frames that it is about."""
         return ()

@@ -39,10 +39,12 @@ Rows = list[list[Scalar]]
 class Elasticity:
     """Forces of a beam on its coordinates: -K delta - D delta'.
 
+    body : name of the body
     at_q, at_v : places of its coordinates and velocities
     stiffness, damping : K and D, (n, n)
     """
 
+    body: str
     at_q: slice
     at_v: range
     stiffness: Rows
@@ -77,7 +79,7 @@ class Elasticity:
 
 
 def elasticity(
-    beam: Beam, bending: Bending, places: tuple[slice, range], convert: Converter
+    beam: Beam, bending: Bending, places: tuple[str, slice, range], convert: Converter
 ) -> Elasticity:
     """The elasticity of a beam, its numbers converted."""
     n = bending.count

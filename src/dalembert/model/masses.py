@@ -136,7 +136,7 @@ def massless(
     between: list[Body] = []
     for joint in joints:
         if joint.is_fixed or any(
-            _nonzero(x)
+            by_name[name].beam is not None or _nonzero(x)
             for name in groups[joint.child]
             for x in (by_name[name].mass, *by_name[name].inertia)
         ):

@@ -5,13 +5,16 @@ numbers converted.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
+from dalembert.errors import UnknownNameError
 from dalembert.expr import known_zero
+from dalembert.model.constraint import FramePlace
 from dalembert.model.elasticity import Elasticity
 from dalembert.model.joints import JointType
+from dalembert.model.numbers import Converter
 from dalembert.spatial.inertias import Inertia
 from dalembert.spatial.motion_force import Motion
 from dalembert.spatial.transforms import Transform
@@ -124,6 +127,8 @@ class Tree:
     nv: int
     rotor: tuple[Scalar, ...]  # rotor inertias, reflected to the entries of qd
     elastic: tuple[Elasticity, ...] = ()  # of the beams
+    # places of constraints on beams, by body and origin
+    on_beams: Mapping[tuple[str, Any], tuple[int, Transform]] = field(default_factory=dict)
 
     def replace(self, **changes: Any) -> Tree:
         """The tree with other joints, inertias, ...; lists become tuples."""
@@ -158,6 +163,21 @@ class Tree:
     def inward(self) -> range:
         """Bodies, children before parents."""
         return range(len(self.parent) - 1, 0, -1)
+
+    def placed(self, place: FramePlace, convert: Converter) -> tuple[int, Transform]:
+        """The moving body that carries a place of a constraint, and the place there.
+
+        Raises
+        ------
+        UnknownNameError
+            There is no such body or frame.
+        """
+        if (on_beam := self.on_beams.get((place.body, place.origin))) is not None:
+            return on_beam
+        if place.body not in self.place:
+            raise UnknownNameError("frame", place.body, tuple(self.place))
+        i, X = self.place[place.body]
+        return i, X * place.origin.transform(convert)
 
     def freed(self, i: int) -> tuple[int, ...]:
         """Coordinates in which joint i, left free, passes no inertia on; none if it has a rotor."""

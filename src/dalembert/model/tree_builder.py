@@ -108,6 +108,12 @@ class _TreeBuilder:
             self._put_body(child, (self._added(carrier, moving), Transform()))
         for frame in mechanism.frames:
             self.place[frame.name] = self._on(frame.body, frame.origin)
+        places = [place for c in mechanism.constraints for place in c.places]
+        on_beams = {
+            (place.body, place.origin): self._on(place.body, place.origin)
+            for place in places
+            if place.body in self.beams
+        }
         return Tree(
             mechanism.name,
             Vector(self.convert(x) for x in mechanism.gravity),
@@ -118,6 +124,7 @@ class _TreeBuilder:
             mechanism.nv,
             _rotors(self.joints[1:], mechanism.nv),
             tuple(self.elastic),
+            on_beams,
         )
 
     def _added(self, carrier: int, joint: TreeJoint) -> int:
@@ -153,8 +160,9 @@ class _TreeBuilder:
             return
         self.beams[body.name] = _Carrier(body, i, placed)
         entry = self.mechanism.body_entries[body.name]
-        places = (entry.at_q, entry.at_v)
-        self.elastic.append(elasticity(beam, bending, places, self.convert))
+        self.elastic.append(
+            elasticity(beam, bending, (body.name, entry.at_q, entry.at_v), self.convert)
+        )
         rule = bending.slices(self.exact)
         turns = beam.has_rotary_inertia
         slices = self._slices(beam, rule)

@@ -273,6 +273,7 @@ class Run(Records):
         fps: float = 30.0,
         speed: float = 1.0,
         trace: str | None = None,
+        magnify: float = 1.0,
     ) -> Path:
         """Write the motion as a page (.html) or a film (.gif, .mp4): a stick figure of frames and
         centres of mass.
@@ -291,11 +292,13 @@ class Run(Records):
             1 is real time, 0.1 ten times slower.
         trace : str, optional
             Frame whose way is drawn; by default of the point that comes farthest round.
+        magnify : float
+            Factor of the deflections of elastic bodies that are drawn.
 
         Raises
         ------
         ValueError, UnknownNameError
-            The name has another ending; fps or speed is not positive; the film has too many
+            The name has another ending; fps, speed or magnify is not positive; the film has too many
             pictures; no such frame.
         DalembertError
             A library or ffmpeg is not installed, or ffmpeg failed.
@@ -306,7 +309,7 @@ class Run(Records):
         >>> da.simulate(da.planar_chain(1), [0.5], [0.0], 0.1).animate("swing.html").name
         'swing.html'
         """
-        path: Path = display("animate")(self, file, fps, speed, trace)
+        path: Path = display("animate")(self, file, fps, speed, trace, magnify)
         return path
 
     def summary(self) -> str:

@@ -18,6 +18,7 @@ from dalembert.arguments import path_of
 from dalembert.errors import DalembertError
 from dalembert.results.labels import library
 from dalembert.results.record_selection import thinned
+from dalembert.views.beam_curves import POINTS
 from dalembert.views.constraint_marks import ConstraintMarks
 from dalembert.views.fonts import EXTRA, drawable, fonts
 from dalembert.views.stick_figure import MOST_TOGETHER, StickFigure, figure_of, view_of
@@ -49,28 +50,42 @@ FFMPEG = "ffmpeg"
 
 
 def animate(
-    run: Run, file: Any, fps: float = FPS, speed: float = 1.0, trace: str | None = None
+    run: Run,
+    file: Any,
+    fps: float = FPS,
+    speed: float = 1.0,
+    trace: str | None = None,
+    magnify: float = 1.0,
 ) -> Path:
     """Write the motion as a page or a film, by the ending of the name; see `Run.animate`."""
     path, (run, _) = path_of("file", file), thinned(run, MOST_KNOTS)
     times = run.times
     ready(path, float(times[-1] - times[0]), fps, speed)
+    if not (np.isfinite(magnify) and magnify > 0):
+        raise ValueError(f"magnify={magnify!r}: expected a positive number.")
     if run.system.mechanism is None:
         raise DalembertError(
             f"{run.system.name!r} has no bodies to show. run.plot() draws diagrams."
         )
     if path.suffix.lower() in PAGES:
-        _write_page(run, path, speed, trace)
+        _write_page(run, path, speed, trace, magnify)
         return path
     count = _count(float(times[-1] - times[0]), fps, speed)
     figure = figure_of(
-        run, times[0] + np.arange((count - 1) * FINE + 1) * (speed / fps / FINE), trace
+        run, times[0] + np.arange((count - 1) * FINE + 1) * (speed / fps / FINE), trace, magnify
     )
-    title = run.system.name if speed == 1 else f"{run.system.name} ({speed:g} x real time)"
+    title = _title(run.system.name, speed, magnify)
     (_write_gif if path.suffix.lower() == ".gif" else _write_mp4)(
         _pictures(title, figure), path, fps
     )
     return path
+
+
+def _title(name: str, speed: float, magnify: float) -> str:
+    """The name, with all that is shown otherwise than it is."""
+    notes = [f"{speed:g} x real time"] if speed != 1 else []
+    notes += [f"deflections x {magnify:g}"] if magnify != 1 else []
+    return f"{name} ({', '.join(notes)})" if notes else name
 
 
 def ready(path: Path, duration: float, fps: float = FPS, speed: float = 1.0) -> None:
@@ -118,19 +133,20 @@ def _count(duration: float, fps: float, speed: float) -> int:
 # --- page ---
 
 
-def _write_page(run: Run, path: Path, speed: float, trace: str | None) -> None:
+def _write_page(run: Run, path: Path, speed: float, trace: str | None, magnify: float) -> None:
     """The page: the figure as data in `animation.html`, which draws it."""
     m = run.mechanism
     together = 1 if run.q.ndim == 2 else min(len(run.q), MOST_TOGETHER)
     places = len(m.frame_names) + len(ConstraintMarks.of(m).places)
-    numbers = together * (12 * places + 3 * len(m.bodies))
+    curves = POINTS * len(m.elastic_bodies)
+    numbers = together * (12 * places + 3 * (len(m.bodies) + curves))
     count = min(len(run.times), MOST_RECORDS, max(2, MOST_NUMBERS // numbers))
     chosen = np.unique(np.linspace(0, len(run.times) - 1, count).round().astype(int))
-    figure = figure_of(run, run.times[chosen], trace)
+    figure = figure_of(run, run.times[chosen], trace, magnify)
     data = json.dumps({**figure.as_json(), "speed": speed}, separators=(",", ":"))
     page = Path(__file__).with_name("animation.html").read_text(encoding="utf-8")
     filled = {
-        "{{title}}": html.escape(m.name),
+        "{{title}}": html.escape(_title(m.name, 1.0, magnify)),
         "{{data}}": data.replace("<", "\\u003c"),
     }  # no name ends the script
     path.write_text(
@@ -254,6 +270,7 @@ class _Scene:
         self.ax = self.picture.add_axes((0.0, 0.0, 1.0, 1.0))
         self.ax.set_axis_off()
         self.rims = self._rims()
+        self.beams = self._seen(figure.beams)
         size = self._fit()
         named = figure.frames[:, :, : len(figure.names)]
         axes = self._seen(named[..., 3:].reshape(*named.shape[:3], 3, 3))
@@ -282,7 +299,9 @@ class _Scene:
     def _fit(self) -> float:
         """Set the window to the whole motion, at one scale in all directions; its size [m]."""
         ground = [self._seen(corners) for corners in self.figure.floors]
-        drawn = np.concatenate([x.reshape(-1, 2) for x in (self.points, *self.rims, *ground)])
+        drawn = np.concatenate(
+            [x.reshape(-1, 2) for x in (self.points, self.beams, *self.rims, *ground)]
+        )
         low, high = (f(drawn, axis=0) for f in (np.min, np.max))
         middle = (low + high) / 2
         extent = np.maximum(high - low, 1e-3 * max((high - low).max(), 1e-3))
@@ -370,7 +389,7 @@ class _Scene:
             axes.set_segments(
                 [(points[f], end) for f in range(named) for end in self.axes[n, k, f]]
             )
-            sticks.set_segments([points[pair] for pair in self.figure.sticks])
+            sticks.set_segments([*(points[pair] for pair in self.figure.sticks), *self.beams[n, k]])
             rods = [points[pair] for pair in self.figure.rods]
             bonds.set_segments([*rods, *(rim[n, k] for rim in self.rims)])
             arms.set_segments(

@@ -107,18 +107,19 @@ def _joint_rows(run: Run) -> Iterator[list[Panel | None]]:
     qd = _drawn(run, run.qd)
     tau = _forces(run)
     t = run.times[None, :, None]
-    for at_q, at_v, rates in _alike(m, unit_q, unit_qd):
+    for at_q, at_v, rates, is_body in _alike(m, unit_q, unit_qd):
         names = [m.coordinate_names[k] for k in at_q]
         along = [] if rates else [m.velocity_names[k] for k in at_v]  # the same names, then
-        coordinates = labelled(
-            "quaternions" if unit_q[at_q[0]] == "1" else "coordinates", unit_q[at_q[0]]
-        )
+        noun = "quaternions" if unit_q[at_q[0]] == "1" else "coordinates"
+        coordinates = labelled("modal coordinates" if is_body else noun, unit_q[at_q[0]])
         velocities = labelled("velocities", unit_qd[at_v[0]])
         row: list[Panel | None] = [
             Panel("time [s]", coordinates, t, q[..., at_q], [] if rates else names),
             Panel("time [s]", velocities, t, qd[..., at_v], along),
         ]
-        if tau is not None:
+        if tau is not None and is_body and not tau[..., at_v].any():
+            row.append(None)  # no actuator acts on deflections
+        elif tau is not None:
             row.append(
                 Panel(
                     "time [s]",
@@ -136,12 +137,12 @@ def _joint_rows(run: Run) -> Iterator[list[Panel | None]]:
 
 def _alike(
     system: System, unit_q: Sequence[str], unit_qd: Sequence[str]
-) -> list[tuple[list[int], list[int], bool]]:
-    """Entries of q and qd that share a row, and whether these velocities are the rates of these
-    coordinates.
+) -> list[tuple[list[int], list[int], bool, bool]]:
+    """Entries of q and qd that share a row, whether these velocities are the rates of these
+    coordinates, and whether they are of elastic bodies.
     """
-    found: dict[tuple[str, str, bool], list[tuple[list[int], list[int]]]] = {}
-    for at_q, at_v in _joints(system):
+    found: dict[tuple[str, str, bool, bool], list[tuple[list[int], list[int]]]] = {}
+    for at_q, at_v, is_body in _joints(system):
         rates = len(at_q) == len(at_v)
         pairs = (
             [([k], [i]) for k, i in zip(at_q, at_v, strict=True)]
@@ -153,29 +154,30 @@ def _alike(
         )  # a quaternion, and the position beside it
         for k, i in pairs:
             if k:
-                found.setdefault((unit_q[k[0]], unit_qd[i[0]], rates), []).append((k, i))
+                found.setdefault((unit_q[k[0]], unit_qd[i[0]], rates, is_body), []).append((k, i))
     rows = []
-    for (_, _, rates), parts in found.items():
+    for (_, _, rates, is_body), parts in found.items():
         size = MOST_NAMED // len(parts[0][0])
         rows += [
-            (sum((k for k, _ in some), []), sum((i for _, i in some), []), rates)
+            (sum((k for k, _ in some), []), sum((i for _, i in some), []), rates, is_body)
             for some in (parts[at : at + size] for at in range(0, len(parts), size))
         ]
     return rows
 
 
-def _joints(system: System) -> list[tuple[Sequence[int], Sequence[int]]]:
-    """Entries in q and qd of each joint, or of each coordinate where there are no joints."""
+def _joints(system: System) -> list[tuple[Sequence[int], Sequence[int], bool]]:
+    """Entries in q and qd of each joint or elastic body, or of each coordinate where there are none,
+    and whether they are of a body.
+    """
     mechanism = system.mechanism
     if mechanism is None:
         rates = system.nq == system.nv
         return (
-            [([k], [k]) for k in range(system.nq)]
+            [([k], [k], False) for k in range(system.nq)]
             if rates
-            else [(range(system.nq), range(system.nv))]
+            else [(range(system.nq), range(system.nv), False)]
         )
-    entries = [mechanism.entries[joint.name] for joint in mechanism.independent_joints]
-    return [(range(mechanism.nq)[entry.at_q], entry.at_v) for entry in entries]
+    return [(range(mechanism.nq)[h.entry.at_q], h.entry.at_v, h.is_body) for h in mechanism.holders]
 
 
 def _forces(run: Run) -> np.ndarray | None:

@@ -5,6 +5,7 @@ of the tip.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -12,9 +13,18 @@ import numpy as np
 from dalembert.errors import UnknownNameError
 from dalembert.kinematics.poses import world_poses
 from dalembert.model.constraint import FramePlace
-from dalembert.model.mechanism import Mechanism
+from dalembert.model.mechanism import Mechanism, without_warnings
 from dalembert.model.numbers import as_float
+from dalembert.model.parts import Frame
 from dalembert.spatial.vectors import Matrix
+from dalembert.views.beam_curves import (
+    POINTS,
+    SEEN,
+    foot_of,
+    magnified,
+    parts_on_beams,
+    with_sections,
+)
 from dalembert.views.constraint_marks import ConstraintMarks, Rim
 
 if TYPE_CHECKING:
@@ -45,6 +55,7 @@ class StickFigure(NamedTuple):
     rods: list[list[int]]  # pairs of points at a constant distance
     rims: list[Rim]  # of bodies that roll
     floors: list[np.ndarray]  # corners (4, 3) of planes that points keep to [m]
+    beams: np.ndarray  # (N, K, bent beams, points, 3): centre lines [m]
 
     @property
     def points(self) -> np.ndarray:
@@ -59,12 +70,15 @@ class StickFigure(NamedTuple):
             "frames": _rounded(self.frames),
             "masses": _rounded(self.masses),
             "floors": [_rounded(corners) for corners in self.floors],
+            "beams": _rounded(self.beams),
         }
 
 
-def figure_of(run: Run, times: np.ndarray, trace: str | None = None) -> StickFigure:
+def figure_of(
+    run: Run, times: np.ndarray, trace: str | None = None, magnify: float = 1.0
+) -> StickFigure:
     """The figure at any times [s], between the records along the shortest way; `trace` names a
-    frame.
+    frame, deflections of elastic bodies are magnified.
 
     Raises
     ------
@@ -72,14 +86,15 @@ def figure_of(run: Run, times: np.ndarray, trace: str | None = None) -> StickFig
         There is no such frame.
     """
     m = run.own_mechanism()
-    coordinates = _coordinates(run, times)
+    coordinates = magnified(m, _coordinates(run, times), magnify)
     bodies = [b for b in m.bodies if as_float(b.mass) > 0]
     names = list(m.frame_names)
     if trace is not None and trace not in names:
         raise UnknownNameError("frame", trace, tuple(names))
     index = {name: k for k, name in enumerate(names)}
     own = [run.own_mechanism(k) for k in range(len(coordinates))]
-    T = np.stack([placed(mechanism, q) for mechanism, q in zip(own, coordinates, strict=True)])
+    pairs = list(zip(own, coordinates, strict=True))
+    T = np.stack([placed(mechanism, q) for mechanism, q in pairs])
     com = [
         np.stack(
             [
@@ -91,10 +106,8 @@ def figure_of(run: Run, times: np.ndarray, trace: str | None = None) -> StickFig
     ]
     masses = np.stack(com, axis=2) if com else np.zeros((*T.shape[:2], 0, 3))
     frames = np.concatenate([T[..., 3], *(T[..., k] for k in range(3))], axis=-1)
-    sticks = [[index[j.parent], index[j.child]] for j in m.joints if j.type.name not in AFLOAT]
-    sticks += [[index[f.body], index[f.name]] for f in m.frames]
     marks = ConstraintMarks.of(m)
-    sticks += [[index[place.body], len(names) + k] for k, place in enumerate(marks.places)]
+    sticks = _sticks(m, index, marks)
     marks = marks.moved(len(names))
     figure = StickFigure(
         names,
@@ -109,14 +122,60 @@ def figure_of(run: Run, times: np.ndarray, trace: str | None = None) -> StickFig
         marks.rods,
         marks.rims,
         [floor.corners(frames) for floor in marks.floors],
+        np.stack([_centre_lines(mechanism, q) for mechanism, q in pairs]),
     )
     return figure._replace(trace=_tip(figure.points) if trace is None else index[trace])
 
 
+def _sticks(m: Mechanism, index: dict[str, int], marks: ConstraintMarks) -> list[list[int]]:
+    """Pairs of frames that a stick joins; on a bent beam it stands on the centre line."""
+    bent = {body.name for body in m.elastic_bodies}
+    sticks = [
+        [index[j.parent], index[j.child]]
+        for j in m.joints
+        if j.type.name not in AFLOAT and j.parent not in bent
+    ]
+    sticks += [[index[f.body], index[f.name]] for f in m.frames if f.body not in bent]
+    sticks += [
+        [index[place.body], len(index) + k]
+        for k, place in enumerate(marks.places)
+        if place.body not in bent
+    ]
+    first = len(index) + len(marks.places)
+    feet = [index[part] for part, _ in _feet(m)]
+    return [*sticks, *([first + k, part] for k, part in enumerate(feet))]
+
+
+def _feet(mechanism: Mechanism) -> list[tuple[str, FramePlace]]:
+    """Parts that stand off the bent beam that carries them, and the places below them."""
+    parts = [
+        (part, foot_of(mechanism.body(body), origin))
+        for body, part, origin in parts_on_beams(mechanism)
+    ]
+    return [(part, foot) for part, foot in parts if foot is not None]
+
+
+def _centre_lines(mechanism: Mechanism, q: np.ndarray) -> np.ndarray:
+    """Points (K, bent beams, points, 3) of the centre lines."""
+    if not mechanism.elastic_bodies:
+        return np.zeros((len(q), 0, POINTS, 3))
+    with_frames, names = with_sections(mechanism)
+    places = [FramePlace(name) for row in names for name in row]
+    points = placements(with_frames, q, places)[..., 3]
+    return points.reshape(len(q), len(names), POINTS, 3)
+
+
 def placed(mechanism: Mechanism, q: np.ndarray) -> np.ndarray:
-    """Placements (K, F, 3, 4) of links, frames and places of constraints."""
+    """Placements (K, F, 3, 4) of links, frames, places of constraints and feet on bent beams."""
     named = [FramePlace(name) for name in mechanism.frame_names]
-    return placements(mechanism, q, [*named, *ConstraintMarks.of(mechanism).places])
+    feet = [foot for _, foot in _feet(mechanism)]
+    if feet:
+        frames = [Frame(f"{SEEN} foot {k}", f.body, f.origin) for k, f in enumerate(feet)]
+        with without_warnings():
+            mechanism = replace(mechanism, frames=(*mechanism.frames, *frames))
+        feet = [FramePlace(frame.name) for frame in frames]
+    places = [*named, *ConstraintMarks.of(mechanism).places, *feet]
+    return placements(mechanism, q, places)
 
 
 def placements(mechanism: Mechanism, q: np.ndarray, places: Sequence[FramePlace]) -> np.ndarray:
@@ -125,8 +184,7 @@ def placements(mechanism: Mechanism, q: np.ndarray, places: Sequence[FramePlace]
     poses = world_poses(tree, scalars)
     rows = []
     for place in places:
-        i, X = tree.place[place.body]
-        X = X * place.origin.transform(as_float)
+        i, X = tree.placed(place, as_float)
         pose = poses[i]
         p = pose.point_to_parent(X.p)
         R = Matrix(X.R.to_child(row) for row in pose.R.matrix())
