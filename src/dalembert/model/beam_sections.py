@@ -10,12 +10,19 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
+from dalembert.beams.shape_functions import TWIST
 from dalembert.expr import (
     Graph,
-    known_zero,
     symbol,
 )
-from dalembert.model.bending import Bending
+from dalembert.model.bending import (
+    AXIS_OF,
+    Bending,
+)
+from dalembert.model.centre_lines import (
+    CentreLine,
+    line_of,
+)
 from dalembert.model.joints.base import JointType
 from dalembert.model.joints.traced import (
     BY_Q,
@@ -23,22 +30,29 @@ from dalembert.model.joints.traced import (
     PLACEMENT,
     RATES,
     TracedMotion,
-    derived,
     plain,
 )
 from dalembert.model.numbers import Number
 from dalembert.model.parts import Body
+from dalembert.spatial.motion_force import (
+    Motion,
+    combined,
+)
 from dalembert.spatial.rotations import (
     NO_ROTATION,
     AxisTurn,
     Dense,
+    Rotation,
 )
 from dalembert.spatial.transforms import Transform
 from dalembert.spatial.turns import (
+    SMALL_TERMS,
+    TERMS,
     rate_map,
     turn_by,
 )
 from dalembert.spatial.vectors import (
+    AXES,
     ZERO,
     Matrix,
     Vector,
@@ -89,63 +103,124 @@ class BeamSection(JointType):
     @property
     def is_still(self) -> bool:
         """Whether the section does not move with the coordinates, as at a clamped start."""
-        return all(known_zero(x) for x in self._traced.outputs[COLUMNS])
+        return self.bending.is_still(self.xi)
+
+    # --- the centre moves with p, the axes turn with R = exp([theta]x) ---
 
     @property
-    def _traced(self) -> TracedMotion:
-        return _traced(self.bending, self.xi, self.turns)
+    def _line(self) -> CentreLine:
+        return line_of(self.bending)
+
+    @property
+    def _turn(self) -> TracedMotion | None:
+        """R and its angular velocities by the turns of the section; None where it does not turn."""
+        turning = self.bending.turning
+        if not self.turns or not turning or not any(map(any, self._turns_by())):
+            return None
+        return _turns(turning, self.bending.kinematics)
+
+    def _turns_by(self) -> list[list[Any]]:
+        return [self.bending.turns_by(d, self.xi) for d in self.bending.turning]
+
+    def _local(self, delta: Sequence[Any]) -> list[Any]:
+        """Components of theta, or of its rate."""
+        theta = self.bending.rotation_vector(delta, self.length, self.xi)
+        return [theta[AXIS_OF[direction]] for direction in self.bending.turning]
+
+    def _angular(self, which: int, q: Sequence[Any], v: Sequence[Any]) -> list[Vector]:
+        """Angular velocities for unit rates of the coordinates, their rates, ..."""
+        if self._turn is None:
+            return [ZERO] * self.nq
+        of_turns = self._turn.vectors(which, self._local(q) + self._local(v))
+        angular = []
+        for direction, functions in self.bending.shapes:
+            if direction not in self.bending.turning:
+                angular += [ZERO] * functions.count
+                continue
+            unit = of_turns[self.bending.turning.index(direction)]
+            scaled = unit if direction == TWIST else unit * (1 / self.length)
+            angular += [scaled * x for x in self.bending.turns_by(direction, self.xi)]
+        return angular
+
+    def _rotation(self, q: Sequence[Any]) -> Rotation:
+        if self._turn is None:
+            return NO_ROTATION
+        entries = self._turn.at(PLACEMENT, self._local(q) * 2)
+        if (axis := self.bending.axis) is not None:
+            return AxisTurn(axis, *entries)
+        return Dense(Matrix((entries[:3], entries[3:6], entries[6:])))
 
     def placement(self, q: Sequence[Any]) -> Transform:
         """Place of the section, and its turn."""
-        p, turn = _split(self._traced.at(PLACEMENT, [*q, self.length]))
-        if not turn:
-            return Transform(p)
-        if (axis := self.bending.axis) is not None:
-            return Transform(p, AxisTurn(axis, *turn))
-        return Transform(p, Dense(Matrix((turn[:3], turn[3:6], turn[6:]))))
+        return Transform(self._line.place(q, self.length, self.xi), self._rotation(q))
 
-    def subspace(self, q: Sequence[Any]) -> Any:
-        """Motions for unit rates of the coordinates."""
-        return self._traced.motions(COLUMNS, [*q, self.length])
+    def subspace(self, q: Sequence[Any]) -> tuple[Motion, ...]:
+        """Motions for unit rates of the coordinates: omega_i, R^T p_i."""
+        R = self._rotation(q)
+        linear = [R.to_child(p) for p in self._line.columns(q, self.length, self.xi)]
+        return _motions(self._angular(COLUMNS, q, q), linear)
 
-    def subspace_rate(self, q: Sequence[Any], v: Sequence[Any]) -> Any:
-        """Their rates."""
-        return self._traced.motions(RATES, [*q, self.length, *v])
+    def subspace_rate(self, q: Sequence[Any], v: Sequence[Any]) -> tuple[Motion, ...]:
+        """Their rates: omega_i', R^T p_i' - omega x R^T p_i."""
+        rates = self._line.rates(q, v, self.length, self.xi)
+        if self._turn is None:
+            return _motions([ZERO] * self.nq, rates)
+        R = self._rotation(q)
+        S = self.subspace(q)
+        omega = combined(S, v).angular
+        linear = [R.to_child(p) - omega.cross(s.linear) for p, s in zip(rates, S, strict=True)]
+        return _motions(self._angular(RATES, q, v), linear)
 
-    def subspace_rate_derivatives(self, q: Sequence[Any], v: Sequence[Any]) -> Any:
-        """Derivatives of (dS/dt) v by q."""
-        return self._traced.motions(BY_Q, [*q, self.length, *v])
+    def subspace_rate_derivatives(self, q: Sequence[Any], v: Sequence[Any]) -> tuple[Motion, ...]:
+        """Derivatives of (dS/dt) v = (omega', R^T p'' - omega x R^T p') by q, where p' is the
+        velocity and p'' the acceleration without that of the coordinates.
+        """
+        by_q = self._line.by_delta(q, v, self.length, self.xi)
+        if self._turn is None:
+            return _motions([ZERO] * self.nq, by_q)
+        R = self._rotation(q)
+        S, S_rate = self.subspace(q), self.subspace_rate(q, v)
+        velocity = combined(S, v)
+        rates = [R.to_child(p) for p in self._line.rates(q, v, self.length, self.xi)]
+        acceleration = combined(S_rate, v).linear + velocity.angular.cross(velocity.linear)
+        linear = []
+        for s, s_rate, rate, p in zip(S, S_rate, rates, by_q, strict=True):
+            turned = rate - s.angular.cross(velocity.linear)  # of R^T p' by the coordinate
+            accelerated = R.to_child(p) - s.angular.cross(acceleration)
+            spun = s_rate.angular + velocity.angular.cross(s.angular)
+            linear.append(
+                accelerated - spun.cross(velocity.linear) - velocity.angular.cross(turned)
+            )
+        return _motions(self._angular(BY_Q, q, v), linear)
 
     def random(self, rng: Any) -> list[float]:
         """Small deflections."""
         return [float(rng.uniform(-RANDOM, RANDOM)) for _ in range(self.nq)]
 
 
-def _split(flat: list[Any]) -> tuple[Vector, list[Any]]:
-    return Vector(flat[:3]), flat[3:]
+def _motions(angular: list[Vector], linear: list[Vector]) -> tuple[Motion, ...]:
+    return tuple(Motion(a, b) for a, b in zip(angular, linear, strict=True))
 
 
-@lru_cache(maxsize=1024)
-def _traced(bending: Bending, xi: Any, turns: bool) -> TracedMotion:
-    """Motion of a section as expressions of the coordinates and the length."""
+@lru_cache(maxsize=64)
+def _turns(turning: tuple[str, ...], kinematics: str) -> TracedMotion:
+    """R = exp([theta]x) and the angular velocities in the turned axes for unit rates of theta, by
+    the components of theta about the axes of some directions.
+    """
+    terms = TERMS if kinematics == "exact" else SMALL_TERMS
     with Graph():
-        q = [symbol(name) for name in bending.names]
-        length = symbol("length")
-        p = bending.place(q, length, xi)
-        theta = bending.rotation_vector(q, length, xi) if turns else ZERO
-        R = turn_by(theta) if turns else NO_ROTATION
+        symbols = [symbol(direction) for direction in turning]
+        theta: list[Any] = [0, 0, 0]
+        for direction, y in zip(turning, symbols, strict=True):
+            theta[AXIS_OF[direction]] = y
         columns: list[Any] = []
-        for x in q:
-            angular = ZERO
-            if not all(map(known_zero, theta)):
-                angular = rate_map(theta, Vector(derived(e, x) for e in theta))
-            columns += [*angular, *R.to_child(Vector(derived(e, x) for e in p))]
-        return TracedMotion(q, [length], [*p, *_entries(R)], [plain(e) for e in columns])
+        for direction in turning:
+            columns += rate_map(Vector(theta), AXES[AXIS_OF[direction]], terms)
+        R = turn_by(Vector(theta), terms)
+        return TracedMotion(symbols, [], _entries(R), [plain(e) for e in columns], rows=3)
 
 
-def _entries(R: Any) -> list[Any]:
-    if R is NO_ROTATION:
-        return []
+def _entries(R: Rotation) -> list[Any]:
     if isinstance(R, AxisTurn):
         return [R.c, R.s]
     return [x for row in R.matrix() for x in row]

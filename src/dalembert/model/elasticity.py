@@ -8,7 +8,6 @@ from collections.abc import (
     Sequence,
 )
 from dataclasses import dataclass
-from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
@@ -31,7 +30,6 @@ from dalembert.spatial.vectors import (
     dot,
 )
 
-HALF = Fraction(1, 2)
 Rows = list[list[Scalar]]
 
 
@@ -53,7 +51,7 @@ class Elasticity:
     def energy(self, q: Sequence[Scalar]) -> Scalar:
         """Strain energy, 1/2 delta^T K delta [J]."""
         delta = q[self.at_q]
-        return dot(delta, _times(self.stiffness, delta)) * HALF
+        return dot(delta, _times(self.stiffness, delta)) / 2
 
     def forces(
         self, q: Sequence[Scalar], qd: Sequence[Scalar], elastic: bool = True

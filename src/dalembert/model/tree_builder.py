@@ -183,6 +183,7 @@ class _TreeBuilder:
 
     def _section(self, body: Body, xi: Any, turns: bool = True) -> int:
         """The moving body at xi of a beam; made at its first use."""
+        xi = xi if self.exact else float(xi)
         key = (body.name, xi, turns)
         if key not in self.sections:
             carrier = self.beams[body.name]

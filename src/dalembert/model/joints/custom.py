@@ -126,7 +126,7 @@ class Custom(JointType):
             "function": self.function,
             "coordinates": self.coordinates,
             "placement": pack(
-                [*trace.inputs[: len(self.coordinates)], *map(trace.node, trace.outputs[0])]
+                [*trace.inputs[: len(self.coordinates)], *map(trace.node, trace.placement)]
             ),
         }
 

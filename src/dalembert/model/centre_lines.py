@@ -1,0 +1,282 @@
+"""Centre lines of bent beams: places of cross-sections, with derivatives by the coordinates."""
+
+from __future__ import annotations
+
+import operator
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from fractions import Fraction
+from functools import lru_cache
+from typing import Any
+
+from dalembert.beams.integrals import (
+    cumulative_weights,
+    products_to,
+)
+from dalembert.beams.shape_functions import (
+    BEND_Y,
+    BEND_Z,
+    STRETCH,
+    TWIST,
+)
+from dalembert.expr import Graph, symbol
+from dalembert.model.bending import (
+    AXIS_OF,
+    Bending,
+    total_of,
+)
+from dalembert.model.joints.traced import (
+    BY_Q,
+    COLUMNS,
+    PLACEMENT,
+    RATES,
+    TracedMotion,
+    derived,
+)
+from dalembert.spatial.turns import turned_axis
+from dalembert.spatial.vectors import (
+    AXES,
+    ZERO,
+    Scalar,
+    Vector,
+    dot,
+)
+
+HALF = Fraction(1, 2)
+Scalars = Sequence[Scalar]
+Rows = list[list[Any]]
+
+
+class CentreLine(ABC):
+    """Places p of the cross-sections of a beam from its start, by its coordinates delta."""
+
+    @abstractmethod
+    def place(self, delta: Scalars, length: Scalar, xi: Any) -> Vector:
+        """p at xi."""
+
+    @abstractmethod
+    def columns(self, delta: Scalars, length: Scalar, xi: Any) -> list[Vector]:
+        """dp/d delta_i."""
+
+    @abstractmethod
+    def rates(self, delta: Scalars, v: Scalars, length: Scalar, xi: Any) -> list[Vector]:
+        """Rates of the columns for the rates v of the coordinates."""
+
+    @abstractmethod
+    def by_delta(self, delta: Scalars, v: Scalars, length: Scalar, xi: Any) -> list[Vector]:
+        """Derivatives by delta_i of the rates times v."""
+
+
+@lru_cache(maxsize=256)
+def line_of(bending: Bending) -> CentreLine:
+    """The centre line of a kinematics."""
+    return QuadraticLine(bending) if bending.is_polynomial else TurnedLine(bending)
+
+
+class QuadraticLine(CentreLine):
+    """Places in the first or second order of the coordinates:
+
+    p = (x + u, v, w)
+        + integral of (-1/2 (v'^2 + w'^2), u' v' - 1/2 twist w', u' w' + 1/2 twist v')
+    """
+
+    def __init__(self, bending: Bending):
+        self.bending = bending
+        self._forms: dict[Any, list[Form]] = {}
+
+    def place(self, delta, length, xi):
+        """Straight part + 1/2 delta^T H delta."""
+        straight = zip(*self._straight(xi), strict=True)
+        place = [total_of(row, delta) for row in straight]
+        place[0] = place[0] + length * xi
+        for k, form in enumerate(self._quadratic(xi)):
+            if not form.is_zero:
+                place[k] = place[k] + dot(delta, form.times(delta, length)) / 2
+        return Vector(place)
+
+    def columns(self, delta, length, xi):
+        """Straight part + H delta."""
+        bent = self.rates(delta, delta, length, xi)
+        return [a + b for a, b in zip(self._straight(xi), bent, strict=True)]
+
+    def rates(self, delta, v, length, xi):
+        """H v."""
+        rows = [form.times(v, length) for form in self._quadratic(xi)]
+        return [Vector(column) for column in zip(*rows, strict=True)]
+
+    def by_delta(self, delta, v, length, xi):
+        """Zero: places have no third order."""
+        return [ZERO] * self.bending.count
+
+    def _straight(self, xi: Any) -> list[Vector]:
+        along = {STRETCH: AXES[0], BEND_Y: AXES[1], BEND_Z: AXES[2], TWIST: ZERO}
+        return [
+            along[direction] * number
+            for direction, functions in self.bending.shapes
+            for number in functions.values(xi)
+        ]
+
+    def _quadratic(self, xi: Any) -> list[Form]:
+        if xi not in self._forms:
+            forms = [Form(self.bending.count) for _ in AXES]
+            if self.bending.kinematics != "first_order":
+                self._fill(forms, xi)
+            self._forms[xi] = forms
+        return self._forms[xi]
+
+    def _fill(self, forms: list[Form], xi: Any) -> None:
+        x, y, z = forms
+        for across, form in ((BEND_Y, y), (BEND_Z, z)):
+            self._put(x.over_length, across, across, xi, -1)
+            self._put(form.over_length, STRETCH, across, xi, 1)
+        self._put(y.entries, TWIST, BEND_Z, xi, -HALF)
+        self._put(z.entries, TWIST, BEND_Y, xi, HALF)
+
+    def _put(self, rows: Rows, one: str, other: str, xi: Any, factor: Any) -> None:
+        """Set the integrals from 0 to xi of phi' psi'^T, of twist phi psi'^T, on both sides of the
+        diagonal.
+        """
+        bending = self.bending
+        if one not in bending.at or other not in bending.at:
+            return
+        functions = bending.functions[one]
+        left = functions.values if one == TWIST else functions.slopes
+        right = bending.functions[other].slopes
+        degree = None if bending.degree is None else 2 * bending.degree
+        products = products_to(xi, left, right, bending.breaks, degree)
+        for i, row in enumerate(products, bending.at[one].start):
+            for k, number in enumerate(row, bending.at[other].start):
+                rows[i][k] = rows[k][i] = factor * number
+
+
+class Form:
+    """A symmetric matrix H = entries + over_length / length of numbers."""
+
+    def __init__(self, n: int):
+        self.entries: Rows = [[0] * n for _ in range(n)]
+        self.over_length: Rows = [[0] * n for _ in range(n)]
+
+    @property
+    def is_zero(self) -> bool:
+        """Whether it has no entries."""
+        return not any(map(any, self.entries + self.over_length))
+
+    def times(self, v: Scalars, length: Scalar) -> list[Scalar]:
+        """H v."""
+        products = []
+        for row, over in zip(self.entries, self.over_length, strict=True):
+            product = total_of(row, v)
+            if any(over):
+                product = product + total_of(over, v) / length
+            products.append(product)
+        return products
+
+
+class TurnedLine(CentreLine):
+    """Places by quadrature of r' = (1 + u') exp([theta]x) e_x, exact or without terms of the fourth
+    order.
+
+    Local variables y of a cross-section are its turns about the axes about which it turns, and u'.
+    """
+
+    def __init__(self, bending: Bending):
+        self.bending = bending
+        self.variables = (*bending.turning, *((STRETCH,) if STRETCH in bending.at else ()))
+        self.nodes = bending.nodes.nodes
+        self.tangents = _tangents(self.variables, bending.kinematics)
+        numbers = [[bending.turns_by(d, xi) for d in self.variables] for xi in self.nodes]
+        self.numbers = dict(zip(self.variables, zip(*numbers, strict=True), strict=True))
+        self._weighted: dict[Any, dict[str, list[list[float]]]] = {}
+        self._evaluated: dict[int, tuple[list[Any], list[list[Vector]]]] = {}
+
+    def place(self, delta, length, xi):
+        """Integral of the tangents."""
+        tangents = [node[0] for node in self._at_nodes(PLACEMENT, delta, delta, length)]
+        weights = cumulative_weights(self.nodes, self.bending.breaks, xi)
+        return Vector(total_of(weights, row) * length for row in zip(*tangents, strict=True))
+
+    def columns(self, delta, length, xi):
+        """Integrals of the derivatives of the tangents."""
+        return self._integrals(self._at_nodes(COLUMNS, delta, delta, length), length, xi)
+
+    def rates(self, delta, v, length, xi):
+        """Integrals of their rates."""
+        return self._integrals(self._at_nodes(RATES, delta, v, length), length, xi)
+
+    def by_delta(self, delta, v, length, xi):
+        """Integrals of the derivatives of rates times v."""
+        return self._integrals(self._at_nodes(BY_Q, delta, v, length), length, xi)
+
+    def _at_nodes(
+        self, which: int, delta: Scalars, v: Scalars, length: Scalar
+    ) -> list[list[Vector]]:
+        """Vectors at all nodes: the sections of a beam share them."""
+        scalars = [*delta, *v, length]
+        last = self._evaluated.get(which)
+        if last is None or not all(map(operator.is_, last[0], scalars)):
+            nodes = [
+                self.tangents.vectors(
+                    which, self._local(delta, k, length) + self._local(v, k, length)
+                )
+                for k in range(len(self.nodes))
+            ]
+            self._evaluated[which] = last = (scalars, nodes)
+        return last[1]
+
+    def _local(self, delta: Scalars, node: int, length: Scalar) -> list[Scalar]:
+        """Local variables of a node."""
+        at, variables = self.bending.at, []
+        for direction in self.variables:
+            y = total_of(self.numbers[direction][node], delta[at[direction]])
+            variables.append(y if direction == TWIST else y / length)
+        return variables
+
+    def _integrals(self, of_nodes: list[list[Vector]], length: Scalar, xi: Any) -> list[Vector]:
+        """Integrals from 0 to xi of vectors for each variable, times its derivative by each
+        coordinate.
+        """
+        weighted = self._weights(xi)
+        integrals = []
+        for direction, _ in self.bending.shapes:
+            column = self.variables.index(direction)
+            entries = list(zip(*(node[column] for node in of_nodes), strict=True))
+            for weights in weighted[direction]:
+                integral = Vector(total_of(weights, row) for row in entries)
+                integrals.append(integral * length if direction == TWIST else integral)
+        return integrals
+
+    def _weights(self, xi: Any) -> dict[str, list[list[float]]]:
+        """Weights of the nodes for each coordinate of a direction."""
+        if xi not in self._weighted:
+            weights = cumulative_weights(self.nodes, self.bending.breaks, xi)
+            self._weighted[xi] = {
+                direction: [
+                    [w * float(x) for w, x in zip(weights, column, strict=True)]
+                    for column in zip(*rows, strict=True)
+                ]
+                for direction, rows in self.numbers.items()
+            }
+        return self._weighted[xi]
+
+
+@lru_cache(maxsize=64)
+def _tangents(variables: tuple[str, ...], kinematics: str) -> TracedMotion:
+    """Tangent r' of a cross-section by its local variables, with derivatives."""
+    with Graph():
+        y = {name: symbol(name) for name in variables}
+        theta: list[Any] = [0, 0, 0]
+        for direction in variables:
+            if direction in AXIS_OF:
+                theta[AXIS_OF[direction]] = y[direction]
+        turned = turned_axis if kinematics == "exact" else _third_order
+        tangent = turned(Vector(theta)) * (1 + y[STRETCH] if STRETCH in y else 1)
+        symbols = list(y.values())
+        columns = [derived(e, x) for x in symbols for e in tangent]
+        return TracedMotion(symbols, [], list(tangent), columns, rows=3)
+
+
+def _third_order(theta: Vector) -> Vector:
+    """exp([theta]x) e_x without terms of the fourth order and more."""
+    once = theta.cross(AXES[0])
+    twice = theta.cross(once)
+    return AXES[0] + once + twice * HALF + theta.cross(twice) * Fraction(1, 6)
