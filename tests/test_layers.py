@@ -12,7 +12,7 @@ import dalembert
 
 PACKAGE = Path(dalembert.__file__).parent
 LAYERS = ["errors", "arguments", "expr", "purity", "spatial", "integrators", "generators", "beams", "model", "kinematics", "constraints", "readers", "loops", "formulations", "codegen",
-          "native", "tracing", "systems", "analysis", "compiled", "controllers", "results", "closed_forms", "simulation", "views", "sweeps", "convert",
+          "native", "tracing", "systems", "analysis", "compiled", "controllers", "results", "closed_forms", "simulation", "initial_parameters", "views", "sweeps", "convert",
           "data", "commandline", "cli", "__main__"]
 
 REGISTRIES = ["codegen.targets.registry", "integrators.methods", "systems.kinds"]      # which import the modules of a list

@@ -101,6 +101,9 @@ from dalembert.formulations.newton_euler import momenta as momenta
 from dalembert.formulations.newton_euler import potential_energy as potential_energy
 from dalembert.formulations.newton_euler import regressor as regressor
 from dalembert.formulations.newton_euler import regressor_parameters as regressor_parameters
+from dalembert.initial_parameters.elastic_line import elastic_line as elastic_line
+from dalembert.initial_parameters.houbolt import houbolt_damping as houbolt_damping
+from dalembert.initial_parameters.line_run import LineRun as LineRun
 from dalembert.kinematics.forces import passive_force as passive_force
 from dalembert.kinematics.jacobians import jacobian as jacobian
 from dalembert.kinematics.jacobians import jacobian_rate as jacobian_rate
@@ -178,6 +181,7 @@ __all__ = [
     "JointType",
     "LagrangianSystem",
     "Limits",
+    "LineRun",
     "LockedStoreError",
     "Mechanism",
     "Mimic",
@@ -235,6 +239,7 @@ __all__ = [
     "data",
     "degrees_of_freedom",
     "derivative",
+    "elastic_line",
     "equal",
     "equations",
     "evaluate",
@@ -250,6 +255,7 @@ __all__ = [
     "gradient",
     "gravity_vector",
     "hamilton",
+    "houbolt_damping",
     "hypot",
     "import_nodes",
     "integrability",
