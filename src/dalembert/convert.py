@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dalembert.errors import ShapeError, UnknownNameError
+from dalembert.errors import DalembertError, ShapeError, UnknownNameError
 from dalembert.model.joints import Continuous, Free, Planar, Spherical
 from dalembert.model.mechanism import Mechanism
 from dalembert.spatial.arrays import Array, Values
@@ -78,6 +78,8 @@ def to_pinocchio(
     ShapeError, QuaternionError, UnknownNameError
         A vector has the wrong length; a quaternion is not of unit length; a joint of the order is
         unknown.
+    DalembertError
+        The mechanism has elastic bodies.
 
     Examples
     --------
@@ -120,6 +122,8 @@ def from_pinocchio(
     ShapeError, QuaternionError, UnknownNameError
         A vector has the wrong length; a quaternion is not of unit length; a joint of the order is
         unknown.
+    DalembertError
+        The mechanism has elastic bodies.
 
     Examples
     --------
@@ -162,6 +166,8 @@ def to_mujoco(
     ShapeError, QuaternionError, UnknownNameError
         A vector has the wrong length; a quaternion is not of unit length; a joint of the order is
         unknown.
+    DalembertError
+        The mechanism has elastic bodies.
 
     Examples
     --------
@@ -204,6 +210,8 @@ def from_mujoco(
     ShapeError, QuaternionError, UnknownNameError
         A vector has the wrong length; a quaternion is not of unit length; a joint of the order is
         unknown.
+    DalembertError
+        The mechanism has elastic bodies.
 
     Examples
     --------
@@ -471,7 +479,17 @@ def _joints(mechanism, joint_order):
     return [ours[name] for name in order]
 
 
+def _check_rigid(mechanism):
+    """Raise for coordinates of elastic bodies, which no other engine has."""
+    if names := [body.name for body in mechanism.elastic_bodies]:
+        raise DalembertError(
+            f"mechanism {mechanism.name!r} has elastic bodies ({', '.join(names)}), whose coordinates "
+            "no other engine has: convert vectors of mechanism.without('elasticity')."
+        )
+
+
 def _outward(mechanism, engine, given, joint_order):
+    _check_rigid(mechanism)
     arrays = _arrays(given)
     mechanism.at(**arrays)
     arrays = _of_same_rows(arrays)
@@ -491,6 +509,7 @@ def _outward(mechanism, engine, given, joint_order):
 
 
 def _inward(mechanism, engine, given, joint_order):
+    _check_rigid(mechanism)
     arrays = _arrays(given)
     joints = _joints(mechanism, joint_order)
     lengths = {

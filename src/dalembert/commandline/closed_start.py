@@ -105,11 +105,11 @@ def _closed(mechanism: Mechanism, q: np.ndarray, typed: str | None, done: str) -
 def _held(mechanism: Mechanism, typed: Sequence[int]) -> list[int]:
     """Entries of qd of the coordinates that were typed; of a quaternion all of its joint's."""
     held: list[int] = []
-    for joint in mechanism.independent_joints:
-        entry = mechanism.entries[joint.name]
+    for holder in mechanism.holders:
+        entry = holder.entry
         places = range(mechanism.nq)[entry.at_q]
         of_joint = [k for k in typed if k in places]
-        if of_joint and joint.type.nq != joint.type.nv:
+        if of_joint and holder.type.nq != holder.type.nv:
             held += entry.at_v
         else:
             held += [entry.at_v[k - places.start] for k in of_joint]

@@ -8,6 +8,7 @@ from dalembert.commandline.output import line
 from dalembert.commandline.tables import (
     number,
     show_constraints,
+    show_elastic_bodies,
     show_freedoms,
     show_joints,
 )
@@ -18,11 +19,12 @@ def summarize(out: Console, mechanism: Mechanism) -> None:
     """Print name, counts, mass, joints and frames."""
     followers = [(j.name, j.mimic) for j in mechanism.joints if j.mimic is not None]
     tree = mechanism.tree()
+    moving = sum(not joint.is_section for joint in tree.joint[1:])
     line(out, f"mechanism {mechanism.name}", "bold")
     line(out, f"nq {mechanism.nq}, nv {mechanism.nv}")
     line(
         out,
-        f"bodies: {len(mechanism.bodies)}, base {mechanism.bodies[0].name}; {tree.n} move once "
+        f"bodies: {len(mechanism.bodies)}, base {mechanism.bodies[0].name}; {moving} move once "
         "links on fixed joints are joined",
     )
     line(
@@ -39,6 +41,9 @@ def summarize(out: Console, mechanism: Mechanism) -> None:
     line(out)
     show_joints(out, mechanism)
     line(out)
+    if mechanism.elastic_bodies:
+        show_elastic_bodies(out, mechanism)
+        line(out)
     for name, mimic in followers:
         line(
             out,

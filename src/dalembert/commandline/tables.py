@@ -12,6 +12,7 @@ from dalembert.analysis.freedoms import degrees_of_freedom
 from dalembert.commandline.output import TableColumn, left, line, message, show_table
 from dalembert.constraints.closures import Closure
 from dalembert.errors import ConstraintError
+from dalembert.model.beam import Beam
 from dalembert.model.constraint import Constraint
 from dalembert.model.mechanism import Mechanism
 from dalembert.model.numbers import Number, as_float, is_symbolic
@@ -38,6 +39,47 @@ def show_joints(out: Console, mechanism: Mechanism) -> None:
             left("friction", [_friction(j) for j in joints]),
         ],
     )
+
+
+def show_elastic_bodies(out: Console, mechanism: Mechanism) -> None:
+    """Elastic bodies with their beams, then their coordinates with entries in qd and units."""
+    bodies = [(body, body.beam) for body in mechanism.elastic_bodies if body.beam is not None]
+    show_table(
+        out,
+        [left("elastic body", [body.name for body, _ in bodies])],
+        [
+            TableColumn("length m", [number(beam.length) for _, beam in bodies]),
+            TableColumn("beam kg", [_mass(beam) for _, beam in bodies]),
+            left("kinematics", [beam.kinematics for _, beam in bodies]),
+            left("damping", [_damping(beam) for _, beam in bodies]),
+        ],
+    )
+    line(out)
+    of_bodies = [k for entry in mechanism.body_entries.values() for k in entry.at_v]
+    system = system_of(mechanism)
+    units = [unit.removesuffix("/s") for unit in system.velocity_units]
+    show_table(
+        out,
+        [
+            TableColumn("qd", [str(k) for k in of_bodies]),
+            left("coordinate", [mechanism.velocity_names[k] for k in of_bodies]),
+        ],
+        [left("unit", [units[k] for k in of_bodies])],
+    )
+
+
+def _mass(beam: Beam) -> str:
+    assert beam.mass_per_length is not None
+    return number(beam.mass_per_length * beam.length)
+
+
+def _damping(beam: Beam) -> str:
+    """Numbers of a damping that are not 0."""
+    if beam.damping is None:
+        return "none"
+    numbers = beam.damping.numbers().items()
+    shown = [f"{name.removeprefix('damping_')} {number(x)}" for name, x in numbers if x != 0]
+    return ", ".join(shown) or "none"
 
 
 def show_constraints(out: Console, mechanism: Mechanism) -> None:

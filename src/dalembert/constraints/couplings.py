@@ -38,6 +38,8 @@ class JointCoordinate(NamedTuple):
             There is none; it is of a quaternion.
         """
         found = _joint_of(mechanism, name)
+        if found is None and (coordinate := cls._of_body(mechanism, name)) is not None:
+            return coordinate
         if found is None:
             raise UnknownNameError("coordinate", name, mechanism.coordinate_names)
         joint, k = found
@@ -51,6 +53,16 @@ class JointCoordinate(NamedTuple):
         if not entry.is_follower:
             factor, offset = 1, 0
         return cls(entry.at_q.start + k, entry.at_v.start + k, factor, offset)
+
+    @classmethod
+    def _of_body(cls, mechanism: Any, name: str) -> JointCoordinate | None:
+        """The coordinate of an elastic body, 'body.coordinate'."""
+        for holder in mechanism.holders:
+            names = holder.named(holder.type.coordinates) if holder.is_body else []
+            if name in names:
+                k, entry = names.index(name), holder.entry
+                return cls(entry.at_q.start + k, entry.at_v.start + k, 1, 0)
+        return None
 
     def at(self, q: Any) -> Any:
         """Its value."""

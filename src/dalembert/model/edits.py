@@ -13,6 +13,7 @@ from dalembert.arguments import check_text, shown
 from dalembert.errors import ModelError, UnknownNameError
 from dalembert.expr import known_zero
 from dalembert.model.constraint import Constraint, principles_of
+from dalembert.model.elastic_declarations import rigid_again
 from dalembert.model.findings import Finding
 from dalembert.model.joints import Fixed, Free, JointType
 from dalembert.model.linkage import Linkage
@@ -24,11 +25,11 @@ from dalembert.spatial.screws import slides_come_first
 from dalembert.spatial.vectors import AXES, Vector
 
 L = TypeVar("L", bound=Linkage)
-KINDS = ("friction", "springs", "rotors", "limits", "constraints")
+KINDS = ("friction", "springs", "rotors", "limits", "constraints", "elasticity")
 
 
 def without(mechanism: L, kinds: Sequence[str]) -> L:
-    """The mechanism without friction, springs, rotors, limits or constraints."""
+    """The mechanism without friction, springs, rotors, limits, constraints or elasticity."""
     for kind in kinds:
         if kind not in KINDS:
             raise UnknownNameError("kind", kind, KINDS)
@@ -43,6 +44,9 @@ def without(mechanism: L, kinds: Sequence[str]) -> L:
         changes |= {"limits": Limits()}
     if "constraints" in kinds:
         mechanism = replace(mechanism, constraints=(), principles=(), actuated=None)
+    if "elasticity" in kinds:
+        rigid = replace(mechanism, bodies=tuple(map(rigid_again, mechanism.bodies)))
+        mechanism = _seen_by_functions(mechanism, rigid)
     return replace(mechanism, joints=tuple(replace(j, **changes) for j in mechanism.joints))
 
 
@@ -223,14 +227,48 @@ def _check_names(names: Sequence[str], kind: str) -> None:
 
 
 def locked(mechanism: L, joints: Mapping[str, Any] | Sequence[str]) -> L:
-    """The mechanism with some joints fixed at values; followers of a locked joint are locked with
-    it.
+    """The mechanism with some joints fixed at values, and some elastic bodies rigid; followers of a
+    locked joint are locked with it.
     """
     typed = [joints] if isinstance(joints, str) else joints
     names = several(typed, "lock", "names of joints, or {name: value}")
     for name in names:
         check_text("a joint to lock", name)
     given = joints if isinstance(joints, Mapping) else dict.fromkeys(names)
+    elastic = [name for name in given if _is_elastic(mechanism, name)]
+    for name in elastic:
+        _check_straight(mechanism, name, given[name])
+    bodies = (rigid_again(b) if b.name in elastic else b for b in mechanism.bodies)
+    values = _locked_values(mechanism, {n: x for n, x in given.items() if n not in elastic})
+    fixed = (_fixed_at(j, values[j.name]) if j.name in values else j for j in mechanism.joints)
+    driven = mechanism.actuated and tuple(n for n in mechanism.actuated if n not in values)
+    changed = replace(mechanism, bodies=tuple(bodies), joints=tuple(fixed), actuated=driven)
+    return _seen_by_functions(mechanism, changed)
+
+
+def _is_elastic(mechanism: Linkage, name: str) -> bool:
+    """Whether a name is that of an elastic body, and of no joint."""
+    is_joint = any(isinstance(part, Joint) for part in mechanism.parts_named(name))
+    return name in mechanism.body_entries and not is_joint
+
+
+def _check_straight(mechanism: Linkage, body: str, value: Any) -> None:
+    """Raise if an elastic body is to be locked in another shape than the straight one."""
+    names = mechanism.body_entries[body].at_v
+    values = [0] if value is None else np.ravel(np.asarray(value, dtype=object)).tolist()
+    if len(values) not in (1, len(names)):
+        raise ModelError(
+            f"lock of body {body!r} has {len(values)} values, expected {len(names)} or a single 0."
+        )
+    if not all(map(known_zero, checked_vector(values, len(values), f"lock of body {body!r}"))):
+        raise ModelError(
+            f"lock of body {body!r}: an elastic body is locked straight, at 0. For a bent rigid link "
+            "give a body of its own."
+        )
+
+
+def _locked_values(mechanism: Linkage, given: Mapping[str, Any]) -> dict[str, list[Number]]:
+    """Coordinates of locked joints and of their followers, by name."""
     values = {name: _coordinates(mechanism.joint(name), value) for name, value in given.items()}
     q: list[Number] = mechanism.neutral().tolist()
     for name, coordinates in values.items():
@@ -240,9 +278,7 @@ def locked(mechanism: L, joints: Mapping[str, Any] | Sequence[str]) -> L:
     for name, entry in mechanism.entries.items():
         if entry.is_follower and entry.at_v in leaders:
             values[name] = [entry.factor * leaders[entry.at_v][0] + entry.offset]
-    fixed = (_fixed_at(j, values[j.name]) if j.name in values else j for j in mechanism.joints)
-    driven = mechanism.actuated and tuple(n for n in mechanism.actuated if n not in values)
-    return _seen_by_functions(mechanism, replace(mechanism, joints=tuple(fixed), actuated=driven))
+    return values
 
 
 def _coordinates(joint: Joint, value: Any) -> list[Number]:

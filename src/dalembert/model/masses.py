@@ -138,7 +138,7 @@ def massless(
         if joint.is_fixed or any(
             by_name[name].beam is not None or _nonzero(x)
             for name in groups[joint.child]
-            for x in (by_name[name].mass, *by_name[name].inertia)
+            for x in _inertial(by_name[name])
         ):
             continue
         body = by_name[joint.child]
@@ -182,6 +182,12 @@ def _carried(bodies: Sequence[Body], joints: Sequence[Joint]) -> Mapping[str, se
         carrier[joint.child] = carrier[joint.parent] if joint.is_fixed else joint.child
         groups.setdefault(carrier[joint.child], set()).add(joint.child)
     return groups
+
+
+def _inertial(body: Body) -> tuple[Number, ...]:
+    """Numbers any of which gives a body inertia."""
+    of_beam = body.beam.mass_per_length if body.beam is not None else None
+    return (body.mass, *body.inertia, 0 if of_beam is None else of_beam)
 
 
 def _nonzero(x: Number) -> bool:

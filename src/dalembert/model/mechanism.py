@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
-from dalembert.arguments import check_text
+from dalembert.arguments import check_instance, check_text
 from dalembert.errors import (
     DalembertWarning,
     ModelError,
@@ -26,8 +26,10 @@ from dalembert.errors import (
 from dalembert.expr import Expr, import_nodes
 from dalembert.expr.identifiers import safe_identifiers
 from dalembert.model import edits, paths, validation
+from dalembert.model.beam import Beam
 from dalembert.model.constraint import Constraint
 from dalembert.model.content import digest
+from dalembert.model.elastic_declarations import ElasticDeclaration, declared
 from dalembert.model.external_forces import opened_loads
 from dalembert.model.findings import MAX_LISTED, Finding, collapsed, listed
 from dalembert.model.joints.base import BUILT_IN
@@ -517,12 +519,14 @@ class Mechanism(Linkage):
 
     def lock(self, joints: Mapping[str, Any] | Sequence[str]) -> Mechanism:
         """With joints fixed at values, a number or the joint's coordinates, several of them (k,)
-        [rad, m]; names alone: at 0.
+        [rad, m]; names alone: at 0. Elastic bodies of these names become rigid, straight and of the
+        same mass.
 
         Raises
         ------
         UnknownNameError, ModelError
-            There is no such joint; it is fixed or a follower, or has another number of coordinates.
+            There is no such joint; it is fixed or a follower, or has another number of coordinates;
+            an elastic body is to be locked bent.
         QuaternionError
             A quaternion is not of unit length.
 
@@ -533,6 +537,41 @@ class Mechanism(Linkage):
         ('q1',)
         """
         return edits.locked(self, joints)
+
+    def elastic(self, beams: Mapping[str, Beam], modes: Any = None) -> Mechanism:
+        """With bodies made elastic; a note in `check()` says what became of each mass.
+
+        The mass and moments of the rigid body are replaced by those of the beam. Joints and frames
+        on it ride on the cross-section at their x, those beyond an end on that end; notes tell of
+        those that are not on the axis.
+
+        Parameters
+        ----------
+        beams : {str: Beam}
+            By name of the body.
+        modes : int or dict, optional
+            As of `Body`: modes of each deflection, by default 2, or {direction: modes}.
+
+        Raises
+        ------
+        UnknownNameError
+            There is no such body.
+        ModelError, TypeError, ValueError
+            The body is elastic already; a beam lacks a number that its modes need; modes are none.
+
+        Examples
+        --------
+        >>> import dalembert as da
+        >>> beam = da.Beam(1.0, EIz=120.0, mass_per_length=0.25)
+        >>> arm = da.planar_chain(2).elastic({"link2": beam}, modes={"bend_y": 2})
+        >>> arm.coordinate_names
+        ('q1', 'q2', 'link2.bend_y1', 'link2.bend_y2')
+        >>> arm.replace({"link2.EIz": 90.0}).number("link2.EIz")
+        90.0
+        """
+        check_instance("beams", beams, Mapping, "{body: beam}, as {'link2': da.Beam(...)}")
+        given = {name: ElasticDeclaration(beam, modes) for name, beam in beams.items()}
+        return declared(self, given)
 
     def floating(self) -> Mechanism:
         """With the base body on a free joint from a new base 'world'.
@@ -546,7 +585,8 @@ class Mechanism(Linkage):
         return edits.floating(self)
 
     def without(self, *kinds: str) -> Mechanism:
-        """Without 'friction', 'springs', 'rotors', 'limits' or 'constraints'.
+        """Without 'friction', 'springs', 'rotors', 'limits', 'constraints' or 'elasticity': links
+        then are rigid, of the same mass.
 
         Raises
         ------

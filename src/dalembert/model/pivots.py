@@ -257,7 +257,7 @@ def moves_nothing(tree: Tree, q: Sequence[Scalar]) -> bool:
     carriers = set(tree.parent)
     for i in tree.outward():
         joint = tree.joint[i]
-        if i in carriers or joint.is_follower:
+        if i in carriers or joint.is_follower or joint.is_section:  # slices of a beam have mass
             continue
         for s, k in zip(joint.subspace(q), joint.dof, strict=True):
             own = tree.inertia[i].momentum(s).dot(s) + tree.rotor[k]
@@ -276,7 +276,7 @@ def undetermined(tree: Tree, q: Sequence[Scalar]) -> list[Undetermined]:
     for i in tree.outward():
         joint = tree.joint[i]
         S = tree.joint[i].subspace(q)
-        if i in carriers or joint.is_follower:
+        if i in carriers or joint.is_follower or joint.is_section:  # slices of a beam have mass
             continue
         rotors = [tree.rotor[k] for k in joint.dof]
         D = stacked(

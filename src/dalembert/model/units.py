@@ -6,14 +6,14 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
 from dalembert.errors import DalembertWarning, caller_level
 from dalembert.model.findings import Finding
-from dalembert.model.linkage import Linkage
+from dalembert.model.linkage import Linkage, is_angular
 from dalembert.model.numbers import Number, as_float, is_symbolic
 from dalembert.model.parts import Body, Frame, Joint
 from dalembert.spatial.angles import PiMultiple
@@ -45,17 +45,7 @@ def unit_findings(
             doubts.append(
                 degrees_finding(f"joint {joint.name!r}", "it has a limit of", limit, joint.source)
             )
-    lengths = [
-        (size, f"joint {j.name!r}", f"its origin is {size:.6g} m away", j.source)
-        for j in joints
-        if (size := _size(j.origin.xyz)) > LONG
-    ]
-    lengths += [
-        (size, f"body {b.name!r}", f"its {label} {size:.6g} m{away}", b.source)
-        for b in bodies
-        for label, size, away in _sizes(b)
-        if size > LONG
-    ]
+    lengths = [*_long(bodies, joints)]
     if lengths:
         _, label, why, source = max(lengths, key=lambda length: length[0])
         others = (
@@ -73,6 +63,17 @@ def unit_findings(
             )
         )
     return doubts
+
+
+def _long(bodies: Sequence[Body], joints: Sequence[Joint]) -> Iterator[tuple[float, str, str, Any]]:
+    """Lengths above LONG: size, part, words and source."""
+    for joint in joints:
+        if (size := _size(joint.origin.xyz)) > LONG:
+            yield size, f"joint {joint.name!r}", f"its origin is {size:.6g} m away", joint.source
+    for body in bodies:
+        for label, size, away in _sizes(body):
+            if size > LONG:
+                yield size, f"body {body.name!r}", f"its {label} {size:.6g} m{away}", body.source
 
 
 def degrees_finding(label: str, why: str, angle: float, source: Any) -> Finding:
@@ -118,17 +119,16 @@ def ask_degrees(mechanism: Linkage, q: Any) -> None:
     if q.dtype != object and not np.abs(q).max(initial=0.0) >= DEGREES[0]:
         return
     columns = np.moveaxis(q, -1, 0)
-    for joint in mechanism.independent_joints:
-        for column, name in zip(
-            columns[mechanism.entries[joint.name].at_q], joint.type.coordinates, strict=True
-        ):
-            if "angle" not in name or column.dtype == object:
+    for holder in mechanism.holders:
+        for column, name in zip(columns[holder.entry.at_q], holder.type.coordinates, strict=True):
+            if not is_angular(name) or column.dtype == object:
                 continue
             size = np.abs(column).ravel()
             suspicious = size[(size >= DEGREES[0]) & (size <= DEGREES[1]) & (size % 0.5 == 0)]
             if suspicious.size:
+                owner = "body" if holder.is_body else "joint"
                 warnings.warn(
-                    f"joint {joint.name!r} is at {suspicious[0]:g} rad, "
+                    f"{owner} {holder.name!r} is at {suspicious[0]:g} rad, "
                     f"{suspicious[0] / (2 * math.pi):.1f} full "
                     f"turns. {QUESTION}",
                     DalembertWarning,
@@ -146,16 +146,18 @@ def _limit_in_degrees(joint: Joint) -> float | None:
 
 
 def _sizes(body: Body) -> list[tuple[str, float, str]]:
-    """Distance of the centre of mass from the body's origin, and its greatest radius of gyration
-    [m], in words.
+    """Distance of the centre of mass from the body's origin, its greatest radius of gyration, and
+    the length of its beam [m], in words.
     """
+    beam = [] if body.beam is None else [("beam is", _size((body.beam.length,)), " long")]
     if any(map(is_symbolic, (body.mass, *body.com, *body.inertia))):
-        return []
+        return beam
     mass = as_float(body.mass)
     moments = [abs(as_float(body.inertia[k])) for k in (0, 2, 5)]
     return [
         ("centre of mass is", _size(body.com), " away"),
         ("radius of gyration is", math.sqrt(max(moments) / mass) if mass > 0 else 0.0, ""),
+        *beam,
     ]
 
 

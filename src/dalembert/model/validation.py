@@ -14,6 +14,7 @@ import numpy as np
 
 from dalembert.errors import nearest
 from dalembert.model import pivots
+from dalembert.model.beam_findings import beam_findings
 from dalembert.model.findings import MAX_LISTED, Finding
 from dalembert.model.friction_laws import Stribeck
 from dalembert.model.linkage import Linkage
@@ -108,6 +109,7 @@ def findings(
     doubts += inertia_findings(bodies, joints, _length(bodies, joints))
     doubts += massless(bodies, joints, constrained)
     doubts += unit_findings(bodies, joints, frames)
+    doubts += beam_findings(bodies, joints, frames)
     unchecked = [b for b in bodies if any(is_symbolic(x) for x in (b.mass, *b.com, *b.inertia))]
     if unchecked:
         bodies_are = "body" if len(unchecked) == 1 else "bodies"

@@ -13,10 +13,12 @@ from dalembert import constraints
 from dalembert.errors import ReadError
 from dalembert.generators.splines import ENDS
 from dalembert.model.constraint import PRINCIPLES, Constraint, FramePlace, principles_of
+from dalembert.model.elastic_declarations import ElasticDeclaration, declared
 from dalembert.model.joints import JOINT_TYPES, JointType
 from dalembert.model.mechanism import Mechanism
 from dalembert.model.numbers import Number, as_float
 from dalembert.model.parts import Frame, Joint
+from dalembert.readers.beam_tables import declaration_of
 from dalembert.readers.program_tables import (
     output_entry,
     output_of,
@@ -370,18 +372,35 @@ def _constraint(table: Table) -> Constraint:
 
 
 def with_constraints(mechanism: Mechanism, data: bytes, file: str) -> Mechanism:
-    """A mechanism with the frames, constraints and driven joints of a TOML file.
+    """A mechanism with the elastic bodies, frames, constraints and driven joints of a TOML file.
 
     Raises
     ------
     ReadError, ModelError
-        The file is not TOML, or says something else; a frame or joint is not there.
+        The file is not TOML, or says something else; a body, frame or joint is not there.
     """
     document = document_of(data, file)
-    document.allow("decimals", "actuated", "frame", "constraint", of="a file of constraints")
+    document.allow(
+        "decimals", "actuated", "body", "frame", "constraint", of="a file beside a robot file"
+    )
+    mechanism = declared(mechanism, _declarations(document, mechanism))
     found = constraints_of(document, mechanism.joints)
     frames: list[Frame] = [frame_of(table) for table in document.tables("frame")]
     return found.put_on(replace(mechanism, frames=(*mechanism.frames, *frames)))
+
+
+def _declarations(document: Table, mechanism: Mechanism) -> dict[str, ElasticDeclaration]:
+    """Bodies of a robot file that are declared elastic, each once."""
+    bodies = {body.name: body for body in mechanism.bodies}
+    declarations: dict[str, ElasticDeclaration] = {}
+    for table in document.tables("body"):
+        name, declaration = declaration_of(table)
+        table.as_choice("name", name, tuple(bodies))
+        if name in declarations:
+            raise table.error("it is declared twice.", "name")
+        table.made("beam", declaration.of, bodies[name])
+        declarations[name] = declaration
+    return declarations
 
 
 # --- writing --------------------------------------------------------------------------------------

@@ -58,8 +58,9 @@ def load(
         [rad]; 1e-5 serves files that write 1.5708 and 3.1416, 1e-3 those that write 1.571. Angles
         near 0 stay as they are.
     constraints : path, bytes or text, optional
-        A TOML file with [[constraint]] tables, and the frames and driven joints that go with them,
-        beside a robot file that has none: loops of a URDF file.
+        A TOML file beside a robot file that has no such tables: [[constraint]] with the frames and
+        driven joints that go with them, as loops of a URDF file; [[body]] with beams of links that
+        are elastic.
 
     Raises
     ------

@@ -23,6 +23,7 @@ from dalembert.model.numbers import Literal, Number
 from dalembert.model.parts import PER_VELOCITY, Body, Joint, Limits, Mimic
 from dalembert.model.paths import numbers
 from dalembert.readers.arithmetic import number_text
+from dalembert.readers.beam_tables import beam_entries, elastic_body, modes_entry
 from dalembert.readers.constraint_tables import constraint_entries, constraints_of
 from dalembert.readers.formats import ReadingOptions
 from dalembert.readers.mass_properties import tensor_entries
@@ -105,14 +106,15 @@ def read_toml(data: bytes | str, file: str = "") -> Mechanism:
 
 def _body(table: Table) -> Body:
     name = table.name("body")
-    table.allow("name", "mass", "com", "inertia")
-    return Body(
+    table.allow("name", "mass", "com", "inertia", "modes", "beam")
+    body = Body(
         name,
         table.number("mass", 0),
         table.vector("com", 3, (0, 0, 0)),
         _tensor(table),
         table.source,
     )
+    return elastic_body(table, body)
 
 
 def _without_inertia(document: Table, bodies: Any) -> Iterator[Finding]:
@@ -226,7 +228,7 @@ def write_toml(mechanism: Mechanism) -> str:
         head["actuated"] = mechanism.actuated
     tables = [
         ("", head),
-        *(("[[body]]\n", _body_entries(b)) for b in mechanism.bodies),
+        *(table for b in mechanism.bodies for table in _body_tables(b)),
         *(("[[joint]]\n", _joint_entries(j)) for j in mechanism.joints),
         *(
             ("[[frame]]\n", {"name": f.name, "body": f.body, **origin_entry(f.origin)})
@@ -249,6 +251,13 @@ def write_toml(mechanism: Mechanism) -> str:
         raise ReadError(f"mechanism {mechanism.name!r} cannot be written: {error}") from None
 
 
+def _body_tables(body: Body) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The table of a body, and that of its beam."""
+    yield "[[body]]\n", _body_entries(body)
+    if body.beam is not None:
+        yield "[body.beam]\n", beam_entries(body)
+
+
 def _body_entries(body: Body) -> dict[str, Any]:
     moments = {
         key: x for key, x in zip(MOMENTS, body.inertia, strict=True) if key[0] == key[1] or x != 0
@@ -258,6 +267,7 @@ def _body_entries(body: Body) -> dict[str, Any]:
         | unless(0, mass=body.mass)
         | unless((0, 0, 0), com=body.com)
         | ({"inertia": moments} if body.inertia != (0,) * 6 or body.mass != 0 else {})
+        | modes_entry(body)
     )
 
 

@@ -217,11 +217,13 @@ class Table:
         return value
 
     def made(self, key: str, make: Callable[..., Any], *values: Any, **named: Any) -> Any:
-        """An object of values of the table; its refusal is an error with the line of a key."""
+        """An object of values of the table; its refusal is an error with the line of a key, by
+        default of the one that it begins with.
+        """
         try:
             return make(*values, **named)
         except (TypeError, ValueError, DalembertError) as error:
-            raise self.error(str(error), key) from None
+            raise self.error(str(error), key or str(error).split(" ")[0]) from None
 
     def table(self, key: str, value: Any = None, expected: str = "") -> Table:
         """The table under a key."""

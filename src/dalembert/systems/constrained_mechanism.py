@@ -101,10 +101,10 @@ class ConstrainedMechanism(MechanismSystem):
 
     @cached_property
     def driven(self) -> Sequence[int]:  # type: ignore[override]
-        """Entries of tau that drives can give."""
+        """Entries of tau that drives can give; none of elastic bodies."""
         mechanism = self._mechanism
         if mechanism.actuated is None:
-            return range(self.nv)
+            return [k for h in mechanism.holders if not h.is_body for k in h.entry.at_v]
         return [k for name in mechanism.actuated for k in mechanism.entries[name].at_v]
 
     @property

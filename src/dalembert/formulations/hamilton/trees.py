@@ -58,11 +58,11 @@ class CanonicalMechanism(CanonicalSystem):
         return TreeConfiguration(self.mechanism.tree(graph), q)
 
     def rate(self, q, z):
-        """qd of the velocities z, joint by joint."""
+        """qd of the velocities z, joint by joint, then body by body."""
         rates: list[Scalar] = []
-        for joint in self.mechanism.independent_joints:
-            entry = self.mechanism.entries[joint.name]
-            rates += joint.type.rate(q[entry.at_q], z[entry.at_v.start : entry.at_v.stop])
+        for holder in self.mechanism.holders:
+            entry = holder.entry
+            rates += holder.type.rate(q[entry.at_q], z[entry.at_v.start : entry.at_v.stop])
         return rates
 
     @cached_property

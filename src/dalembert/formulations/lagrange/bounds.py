@@ -16,6 +16,7 @@ from dalembert.errors import DalembertError
 from dalembert.expr import Expr, Graph, free_symbols, jacobian, symbols, topological
 from dalembert.formulations.lagrange.energies import mass_matrix, potential_energy
 from dalembert.formulations.lagrange.intervals import Interval, enclosures
+from dalembert.model.linkage import is_angular
 from dalembert.model.mechanism import Mechanism
 from dalembert.model.numbers import as_float
 
@@ -147,8 +148,8 @@ def eigenvalue_bounds(
         max_boxes,
         np.random.default_rng(seed),
     )
-    velocities = [name for j in mechanism.independent_joints for name in j.type.velocities]
-    unit = np.array([1.0 if "angular" in name else length or 1.0 for name in velocities])
+    velocities = [name for holder in mechanism.holders for name in holder.type.velocities]
+    unit = np.array([1.0 if is_angular(name) else length or 1.0 for name in velocities])
     scale = np.outer(unit, unit)
 
     def eigenvalues(q):
@@ -236,6 +237,9 @@ def workspace(
         limits = joint.limits
         lowest += [-x for x in reach] if limits.lower is None else map(as_float, limits.lower)
         highest += reach if limits.upper is None else map(as_float, limits.upper)
+    elastic = mechanism.nv - len(lowest)  # coordinates of bodies, which have no limits
+    lowest += [-math.inf] * elastic
+    highest += [math.inf] * elastic
     low = _side("lower", lowest if lower is None else lower, mechanism.nv)
     high = _side("upper", highest if upper is None else upper, mechanism.nv)
     for k, name in enumerate(mechanism.velocity_names):
@@ -326,10 +330,10 @@ class _Search(NamedTuple):
     def clipped(self, q: np.ndarray) -> np.ndarray:
         """Coordinates within the workspace; quaternions of unit length."""
         q = q.copy()
-        for joint in self.mechanism.independent_joints:
-            if joint.type.nq != joint.type.nv:
+        for holder in self.mechanism.holders:
+            if holder.type.nq != holder.type.nv:
                 continue
-            entry = self.mechanism.entries[joint.name]
+            entry = holder.entry
             sides = slice(entry.at_v.start, entry.at_v.stop)
             q[..., entry.at_q] = np.clip(q[..., entry.at_q], self.low[sides], self.high[sides])
         return self.mechanism.normalize(q)
@@ -370,16 +374,12 @@ def _velocity_entries(mechanism: Mechanism, coordinates: Sequence[int]) -> list[
     """Entries of qd of some entries of q, none of which belongs to a quaternion."""
     velocities = []
     for k in coordinates:
-        name, entry = next(
-            (name, entry)
-            for name, entry in mechanism.entries.items()
-            if entry.at_q.start <= k < entry.at_q.stop and not entry.is_follower
-        )
-        joint_type = mechanism.joint(name).type
-        if joint_type.nq != joint_type.nv:
+        holder = next(h for h in mechanism.holders if h.entry.at_q.start <= k < h.entry.at_q.stop)
+        entry, holder_type = holder.entry, holder.type
+        if holder_type.nq != holder_type.nv:
             raise DalembertError(
-                f"the values depend on the attitude of joint {name!r} ({joint_type.name}): bounds "
-                "are not proved over quaternions; use method='sampling'."
+                f"the values depend on the attitude of joint {holder.name!r} ({holder_type.name}): "
+                "bounds are not proved over quaternions; use method='sampling'."
             )
         velocities.append(entry.at_v.start + k - entry.at_q.start)
     return velocities

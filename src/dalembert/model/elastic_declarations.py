@@ -1,0 +1,95 @@
+"""Bodies of a mechanism made elastic, and rigid again."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, NamedTuple, TypeVar
+
+from dalembert.arguments import check_instance
+from dalembert.errors import ModelError, UnknownNameError
+from dalembert.model.beam import Beam
+from dalembert.model.findings import Finding
+from dalembert.model.linkage import Linkage
+from dalembert.model.numbers import Number, as_float, is_symbolic
+from dalembert.model.origins import NOWHERE, Source
+from dalembert.model.parts import Body
+
+L = TypeVar("L", bound=Linkage)
+
+
+class ElasticDeclaration(NamedTuple):
+    """Beam and modes of a body that is to be elastic, and the place that says so."""
+
+    beam: Beam
+    modes: Any = None
+    source: Source = NOWHERE
+
+    def of(self, body: Body) -> Body:
+        """The body with the beam's mass in place of its own.
+
+        Raises
+        ------
+        ModelError, TypeError
+            The body is elastic already; the beam lacks a number.
+        """
+        beam, name = self.beam, body.name
+        check_instance(f"beam of body {name!r}", beam, Beam, "a da.Beam")
+        if body.beam is not None:
+            raise ModelError(
+                f"body {name!r} is elastic already: change its numbers, as "
+                f"mechanism.replace({{'{name}.EIz': ...}})."
+            )
+        rigid: dict[str, Any] = {"mass": 0, "com": (0, 0, 0), "inertia": (0,) * 6}
+        return replace(body, beam=beam, modes=self.modes, **rigid)
+
+    def note(self, body: Body) -> Finding:
+        """The note that tells the mass of the rigid body, and that of the beam."""
+        beam = self.beam
+        assert beam.mass_per_length is not None
+        before = f"{_shown(body.mass)} kg, centre at ({_listed(body.com)}) m"
+        middle = beam.origin.moved((beam.length / 2, 0, 0))
+        after = f"{_shown(beam.mass_per_length * beam.length)} kg, centre at ({_listed(middle)}) m"
+        return Finding(
+            "note",
+            f"body {body.name!r}",
+            f"its mass, {before}, and its moments of inertia are replaced by those of its beam, "
+            f"{after}.",
+            "Masses that are not the beam's are bodies of their own: mechanism.attach.",
+            self.source,
+        )
+
+
+def declared(mechanism: L, declarations: Mapping[str, ElasticDeclaration]) -> L:
+    """The mechanism with bodies whose mass is that of a beam, and a note of each.
+
+    Raises
+    ------
+    UnknownNameError, ModelError, TypeError
+        There is no such body; it is elastic already; a beam lacks a number.
+    """
+    names = tuple(body.name for body in mechanism.bodies)
+    for name in declarations:
+        if name not in names:
+            raise UnknownNameError("body", name, names)
+    bodies = {body.name: body for body in mechanism.bodies}
+    notes = []
+    for name, declaration in declarations.items():
+        rigid = bodies[name]
+        bodies[name] = declaration.of(rigid)
+        notes.append(declaration.note(rigid))
+    remarks = (*mechanism.remarks, *notes)
+    return replace(mechanism, bodies=tuple(bodies.values()), remarks=remarks)
+
+
+def rigid_again(body: Body) -> Body:
+    """A body whose beam does not bend."""
+    return replace(body, modes=0) if body.modes else body
+
+
+def _shown(x: Number) -> str:
+    return str(x) if is_symbolic(x) else f"{as_float(x) + 0.0:.6g}"
+
+
+def _listed(vector: Any) -> str:
+    return ", ".join(map(_shown, vector))
