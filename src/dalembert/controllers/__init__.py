@@ -10,6 +10,7 @@ from dalembert.controllers.passivity_based import AdaptivePassivity, Passivity
 from dalembert.controllers.sampled import Sampled
 from dalembert.controllers.samples import Samples
 from dalembert.controllers.set_point import PD, GravityPD
+from dalembert.controllers.tip_inversion import TipInversion, tip_inversion
 from dalembert.controllers.tracking import ComputedTorque, FeedForward
 from dalembert.generators import Hold, Quintic, Sinusoids
 
@@ -26,7 +27,9 @@ __all__ = [
     "Sampled",
     "Samples",
     "Sinusoids",
+    "TipInversion",
     "effort_limits",
+    "tip_inversion",
 ]
 
 

@@ -6,6 +6,7 @@ time alone are called with t too: references for the controllers.
 
 from dalembert.generators.fourier import Fourier, Hold, Sinusoids
 from dalembert.generators.generator import Generator
+from dalembert.generators.input_shaping import Shaped, Shaper, zv, zvd
 from dalembert.generators.limit_cycles import LimitCycle, Superellipse
 from dalembert.generators.oscillators import Harmonic, SteadyAcceleration
 from dalembert.generators.piecewise import Hermite
@@ -35,6 +36,8 @@ __all__ = [
     "Quintic",
     "SCurve",
     "SecondOrderGenerator",
+    "Shaped",
+    "Shaper",
     "Sinusoids",
     "Spline",
     "StateGenerator",
@@ -43,6 +46,8 @@ __all__ = [
     "TimeGenerator",
     "Trapezoid",
     "path_length",
+    "zv",
+    "zvd",
 ]
 
 
