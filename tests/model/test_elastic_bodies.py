@@ -8,13 +8,14 @@ import dalembert as da
 KINEMATICS = ("first_order", "second_order", "third_order", "exact")
 MODES = {"plane": {"bend_y": 3}, "space": {"bend_y": 2, "bend_z": 1, "twist": 1, "stretch": 1}}
 
-CASES = [pytest.param(k, m, marks=[pytest.mark.slow] * (k == "exact" and m == "space")) for k in KINEMATICS for m in MODES]
+CASES = [(kinematics, modes, 1) for kinematics in KINEMATICS for modes in MODES] + [
+    ("second_order", "plane", 3), pytest.param("exact", "space", 2, marks=pytest.mark.slow)]
 
 
-def arm(kinematics="second_order", modes="space", **beam):
+def arm(kinematics="second_order", modes="space", elements=1, **beam):
     link = da.Beam(0.8, EIy=120.0, EIz=90.0, EA=6e5, GJ=70.0, mass_per_length=0.25, rotary_inertia=(2e-3, 0, 0) if modes == "space" else (0, 0, 0),
                    kinematics=kinematics, damping=da.Rayleigh(0.1, 2e-4), **beam)
-    bodies = [da.Body("base"), *(da.Body(name, beam=link, modes=MODES[modes]) for name in ("upper", "lower")),
+    bodies = [da.Body("base"), *(da.Body(name, beam=link, modes=MODES[modes], elements=elements) for name in ("upper", "lower")),
               da.Body("load", 2.0, (0.05, 0.02, 0), (0.002, 0, 0.003, 0, 0, 0.004))]
     joints = [da.Joint("shoulder", da.Revolute((0, 0, 1)), "base", "upper", da.Origin((0, 0, 0), (("x", 0.3),))),
               da.Joint("elbow", da.Revolute((0, 1, 0) if modes == "space" else (0, 0, 1)), "upper", "lower", da.Origin((0.8, 0, 0)), viscous=0.2),
@@ -31,9 +32,9 @@ def central(f, q, step=1e-6):
     return np.array([(np.asarray(f(q + step * e)) - f(q - step * e)) / (2 * step) for e in np.eye(len(q))]).T
 
 
-@pytest.mark.parametrize("kinematics, modes", CASES)
-def test_algorithms_agree_on_an_elastic_arm(kinematics, modes):
-    mechanism = arm(kinematics, modes)
+@pytest.mark.parametrize("kinematics, modes, elements", CASES)
+def test_algorithms_agree_on_an_elastic_arm(kinematics, modes, elements):
+    mechanism = arm(kinematics, modes, elements)
     q, qd, qdd = state(mechanism)
     M = da.mass_matrix(mechanism, q)
     tau = da.inverse_dynamics(mechanism, q, qd, qdd)
@@ -44,10 +45,10 @@ def test_algorithms_agree_on_an_elastic_arm(kinematics, modes):
     np.testing.assert_allclose(da.coriolis_matrix(mechanism, q, qd) @ qd, da.coriolis_vector(mechanism, q, qd), atol=1e-12)
 
 
-@pytest.mark.parametrize("kinematics, modes", CASES)
-def test_forces_are_derivatives_of_energies(kinematics, modes):
+@pytest.mark.parametrize("kinematics, modes, elements", CASES)
+def test_forces_are_derivatives_of_energies(kinematics, modes, elements):
     """Gravity, elastic forces and d/dt(dT/dqd) - dT/dq by differences."""
-    mechanism = arm(kinematics, modes)
+    mechanism = arm(kinematics, modes, elements)
     q, qd, qdd = state(mechanism)
     rest = 0 * qd
     static = da.inverse_dynamics(mechanism, q, rest, rest)
@@ -58,9 +59,9 @@ def test_forces_are_derivatives_of_energies(kinematics, modes):
     np.testing.assert_allclose(da.coriolis_vector(mechanism, q, qd), rate, atol=1e-8)
 
 
-@pytest.mark.parametrize("kinematics, modes", CASES)
-def test_derivatives_and_jacobians_of_an_elastic_arm(kinematics, modes):
-    mechanism = arm(kinematics, modes)
+@pytest.mark.parametrize("kinematics, modes, elements", CASES)
+def test_derivatives_and_jacobians_of_an_elastic_arm(kinematics, modes, elements):
+    mechanism = arm(kinematics, modes, elements)
     q, qd, qdd = state(mechanism)
     found = da.inverse_dynamics_derivatives(mechanism, q, qd, qdd)
     for exact, f, x in ((found.dtau_dq, lambda q: da.inverse_dynamics(mechanism, q, qd, qdd), q), (found.dtau_dqd, lambda qd: da.inverse_dynamics(mechanism, q, qd, qdd), qd)):
@@ -77,6 +78,22 @@ def test_coordinates_stand_after_the_joints_under_the_names_of_their_bodies():
     mechanism = arm()
     names = [f"{body}.{c}" for body in ("upper", "lower") for c in ("bend_y1", "bend_y2", "bend_z1", "twist1", "stretch1")]
     assert mechanism.coordinate_names == mechanism.velocity_names == ("shoulder", "elbow", *names)
+
+
+def test_coordinates_are_numbered_through_the_elements():
+    names = arm(elements=2).coordinate_names[2:12]
+    assert [name.removeprefix("upper.") for name in names] == [f"{d}{2 * e + k}" if d == "bend_y" else f"{d}{e + 1}" for e in (0, 1) for d, k in (
+        ("bend_y", 1), ("bend_y", 2), ("bend_z", 1), ("twist", 1), ("stretch", 1))]
+
+
+@pytest.mark.parametrize("x, element", [(0.0, 0), (0.3, 0), (0.4, 0), (0.41, 1), (0.8, 1)])
+def test_places_on_a_beam_move_with_their_element(x, element):
+    """A place before the second element does not move with its coordinates."""
+    mechanism = arm("exact", elements=2)
+    mechanism = da.Mechanism("arm", mechanism.bodies, mechanism.joints, [da.Frame("spot", "upper", da.Origin((x, 0, 0)))])
+    q, _ = mechanism.random_state(1)
+    J = da.jacobian(mechanism, q, "spot")
+    assert np.any(J[:, 2:7]) == (x > 0) and np.any(J[:, 7:12]) == (element == 1)
 
 
 def test_compiled_code_equals_plain_functions():

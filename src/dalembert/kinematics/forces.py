@@ -135,7 +135,7 @@ def spring_energy(tree: Tree, q: Sequence[Scalar], energy: Scalar = 0.0) -> Scal
 
 
 def stiffness_and_damping(
-    tree: Tree, q: Sequence[Scalar]
+    tree: Tree, q: Sequence[Scalar], qd: Sequence[Scalar]
 ) -> Iterator[tuple[int, int, Scalar, Scalar]]:
     """Minus the derivatives of `passive` by q and qd: (row, column, by q, by qd) of entries; they are
     to be added. Coulomb friction has none.
@@ -150,7 +150,7 @@ def stiffness_and_damping(
             stiffness = square * joint.stiffness[m] if has_springs else 0
             yield k, k, stiffness, square * joint.viscous[m]
     for beam in tree.elastic:
-        yield from beam.derivatives(q)
+        yield from beam.derivatives(q, qd)
 
 
 def external_wrenches(tree: Tree, q: Sequence[Scalar], loads: Sequence[tuple]) -> dict[int, Force]:

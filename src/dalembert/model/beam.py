@@ -8,6 +8,7 @@ from dataclasses import (
     field,
     replace,
 )
+from fractions import Fraction
 from typing import Any
 
 from dalembert.arguments import (
@@ -166,6 +167,17 @@ class Beam(Numbered):
             raise ModelError(
                 f"{name} of a beam is {as_float(value):g} {unit}; give a positive number."
             )
+
+    def element_of(self, elements: int) -> Beam:
+        """One of some equal elements of its length.
+
+        Examples
+        --------
+        >>> import dalembert as da
+        >>> da.Beam(0.8, EIy=129.4, EIz=129.4, mass_per_length=0.2466).element_of(4).length
+        0.2
+        """
+        return self if elements == 1 else replace(self, length=self.length * Fraction(1, elements))
 
     @property
     def has_rotary_inertia(self) -> bool:

@@ -68,12 +68,14 @@ class BeamSection(JointType):
     bending : displacements by the coordinates; length : of the beam [m]
     turns : whether the child's axes turn with the section; if not they stay those of the beam, for
         a mass without rotary inertia
+    elements : of the beam, whose coordinates are those of the joint
     """
 
     bending: Bending
     length: Number
     xi: Number
     turns: bool = True
+    elements: int = 1
 
     name = "beam section"
     constant_subspace = False
@@ -81,12 +83,12 @@ class BeamSection(JointType):
     @property
     def coordinates(self) -> tuple[str, ...]:  # type: ignore[override]
         """Names of the coordinates of the beam."""
-        return self.bending.names
+        return self.bending.names(self.elements)
 
     @property
     def velocities(self) -> tuple[str, ...]:  # type: ignore[override]
         """Names of their rates."""
-        return self.bending.names
+        return self.bending.names(self.elements)
 
     def numbers(self) -> dict[str, Number]:
         """No numbers of its own: the body has them."""
@@ -227,6 +229,8 @@ def _entries(R: Rotation) -> list[Any]:
 
 
 def start_of(body: Body) -> BeamSection:
-    """The section at the start of an elastic body, which stands for its coordinates."""
+    """The section at the start of an elastic body, which stands for the coordinates of all its
+    elements.
+    """
     assert body.beam is not None and body.bending is not None
-    return BeamSection(body.bending, body.beam.length, 0)
+    return BeamSection(body.bending, body.beam.length, 0, elements=body.elements)

@@ -53,10 +53,14 @@ class Bending:
         """Number of coordinates."""
         return sum(functions.count for _, functions in self.shapes)
 
-    @cached_property
-    def names(self) -> tuple[str, ...]:
-        """Names of the coordinates: bend_y1, bend_y2, ..."""
-        return tuple(f"{d}{k + 1}" for d, f in self.shapes for k in range(f.count))
+    def names(self, elements: int = 1) -> tuple[str, ...]:
+        """Names of the coordinates of some elements: bend_y1, bend_y2, ..., numbered through."""
+        return tuple(
+            f"{direction}{element * functions.count + k + 1}"
+            for element in range(elements)
+            for direction, functions in self.shapes
+            for k in range(functions.count)
+        )
 
     @cached_property
     def at(self) -> dict[str, slice]:
@@ -96,6 +100,13 @@ class Bending:
     def is_polynomial(self) -> bool:
         """Whether places are polynomials of the coordinates, by products of shape functions."""
         return self.kinematics in ("first_order", "second_order")
+
+    @property
+    def is_curved(self) -> bool:
+        """Whether its curvature is no linear function of the coordinates: where large turns about
+        several axes are.
+        """
+        return not self.is_polynomial and len(self.turning) > 1
 
     def slices(self, exact: bool) -> Rule:
         """Quadrature of the mass; exact for polynomials of the coordinates."""

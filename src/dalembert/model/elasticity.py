@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import (
     Callable,
     Iterator,
@@ -34,17 +35,48 @@ Rows = list[list[Scalar]]
 
 
 @dataclass(frozen=True)
-class Elasticity:
-    """Forces of a beam on its coordinates: -K delta - D delta'.
+class BeamForces(ABC):
+    """Elastic and damping forces of a beam, or of an element, on its coordinates.
 
     body : name of the body
     at_q, at_v : places of its coordinates and velocities
-    stiffness, damping : K and D, (n, n)
     """
 
     body: str
     at_q: slice
     at_v: range
+
+    @abstractmethod
+    def energy(self, q: Sequence[Scalar]) -> Scalar:
+        """Strain energy [J]."""
+
+    @abstractmethod
+    def forces(
+        self, q: Sequence[Scalar], qd: Sequence[Scalar], elastic: bool = True
+    ) -> list[Scalar]:
+        """Elastic and damping forces, or those of damping alone, on the entries of at_v."""
+
+    @abstractmethod
+    def derivatives(
+        self, q: Sequence[Scalar], qd: Sequence[Scalar]
+    ) -> Iterator[tuple[int, int, Scalar, Scalar]]:
+        """Minus the derivatives of the forces by q and qd, by rows and columns of the mechanism:
+        (row, column, by q, by qd).
+        """
+
+    @property
+    @abstractmethod
+    def is_damped(self) -> bool:
+        """Whether it loses energy."""
+
+
+@dataclass(frozen=True)
+class Elasticity(BeamForces):
+    """Linear forces -K delta - D delta'.
+
+    stiffness, damping : K and D, (n, n)
+    """
+
     stiffness: Rows
     damping: Rows
 
@@ -64,7 +96,9 @@ class Elasticity:
             total = [a + b for a, b in zip(total, strained, strict=True)]
         return [-x for x in total]
 
-    def derivatives(self, q: Sequence[Scalar]) -> Iterator[tuple[int, int, Scalar, Scalar]]:
+    def derivatives(
+        self, q: Sequence[Scalar], qd: Sequence[Scalar]
+    ) -> Iterator[tuple[int, int, Scalar, Scalar]]:
         """K and D by rows and columns of the mechanism: (row, column, stiffness, damping)."""
         for row, of_k, of_d in zip(self.at_v, self.stiffness, self.damping, strict=True):
             for column, k, d in zip(self.at_v, of_k, of_d, strict=True):
@@ -79,15 +113,18 @@ class Elasticity:
 def elasticity(
     beam: Beam, bending: Bending, places: tuple[str, slice, range], convert: Converter
 ) -> Elasticity:
-    """The elasticity of a beam, its numbers converted."""
+    """The linear elasticity of a beam, its numbers converted; of one that bends and twists far
+    that of its stretch, and its damping by mass.
+    """
     n = bending.count
     stiffness: Rows = [[0] * n for _ in range(n)]
     mass: Rows = [[0] * n for _ in range(n)]
     length = convert(beam.length)
     for direction, at in bending.at.items():
-        modulus = convert(getattr(beam, STIFFNESS_OF[direction]))
-        power = 3 if direction in (BEND_Y, BEND_Z) else 1
-        _put(stiffness, at, _strains(bending, direction), modulus / length**power)
+        if not (bending.is_curved and direction in bending.turning):
+            modulus = convert(getattr(beam, STIFFNESS_OF[direction]))
+            power = 3 if direction in (BEND_Y, BEND_Z) else 1
+            _put(stiffness, at, _strains(bending, direction), modulus / length**power)
         inertia = beam.rotary_inertia[0] if direction == TWIST else beam.mass_per_length
         _put(mass, at, _squares(bending, direction), convert(inertia) * length)
     return Elasticity(*places, stiffness, _damping(beam, convert, stiffness, mass))

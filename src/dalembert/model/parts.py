@@ -13,6 +13,7 @@ from typing import Any
 from dalembert.arguments import (
     check_instance,
     check_text,
+    check_whole,
 )
 from dalembert.errors import ModelError
 from dalembert.model.beam import (
@@ -62,8 +63,10 @@ class Body(Part):
     mass [kg]; com: centre of mass [m]; inertia: tensor about the centre of mass in the body's axes
     [kg m^2] as (Ixx, Ixy, Iyy, Ixz, Iyz, Izz) with Ixy = - integral xy dm. beam: a `Beam`, whose
     mass is beside this one, which rides on the beam's start. modes: number of shape functions of
-    its deflections along y and along z (2 of a beam, 0: it is rigid), or {direction: number or shape functions} of the directions
-    'bend_y', 'bend_z', 'twist', 'stretch'.
+    its deflections along y and along z (2 of a beam, 0: it is rigid), or {direction: number or shape
+    functions} of the directions 'bend_y', 'bend_z', 'twist', 'stretch'. elements: number of equal
+    parts of the beam, each with such modes in axes of its own at the end of the part before; large
+    deflections are small ones of many elements.
 
     Examples
     --------
@@ -80,15 +83,17 @@ class Body(Part):
     source: Source = field(default=NOWHERE, compare=False)
     beam: Beam | None = None
     modes: Any = None
+    elements: int = 1
 
     def __post_init__(self) -> None:
         check_text("the name of a body", self.name)
         check_instance(f"beam of body {self.name!r}", self.beam, (Beam, type(None)), "a da.Beam")
         modes = (MODES if self.beam else ()) if self.modes is None else self.modes
         object.__setattr__(self, "modes", shapes_of(modes, self.name))
+        check_whole(f"elements of body {self.name!r}", self.elements, 1)
         if self.beam is not None:
             check_beam(self.beam, self.modes, self.name)
-        elif self.modes:
+        elif self.modes or self.elements != 1:
             raise ModelError(f"body {self.name!r} has modes but no beam. Give beam=da.Beam(...).")
         object.__setattr__(self, "mass", checked(self.mass, f"mass of body {self.name!r}"))
         object.__setattr__(self, "com", checked_vector(self.com, 3, f"com of body {self.name!r}"))
@@ -98,7 +103,9 @@ class Body(Part):
 
     @property
     def bending(self) -> Bending | None:
-        """Displacements of its cross-sections by coordinates; None of a rigid body."""
+        """Displacements of the cross-sections of an element by its coordinates; None of a rigid
+        body.
+        """
         return Bending(self.modes, self.beam.kinematics) if self.beam and self.modes else None
 
     def tensor(self) -> Matrix:
@@ -154,7 +161,8 @@ class Body(Part):
         parts: list[Any] = [repr(self.name), numbers_as_text(self)]
         if self.beam is not None:
             of_modes = [(d, f.identity()) for d, f in self.modes]
-            parts += [self.beam.identity(), None if None in dict(of_modes).values() else of_modes]
+            known = None not in dict(of_modes).values()
+            parts += [self.beam.identity(), of_modes if known else None, self.elements]
         return None if type(self) is not Body or None in parts else " ".join(map(str, parts))
 
 

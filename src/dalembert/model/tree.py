@@ -12,7 +12,7 @@ from typing import Any
 from dalembert.errors import UnknownNameError
 from dalembert.expr import known_zero
 from dalembert.model.constraint import FramePlace
-from dalembert.model.elasticity import Elasticity
+from dalembert.model.elasticity import BeamForces
 from dalembert.model.joints import JointType
 from dalembert.model.numbers import Converter
 from dalembert.spatial.inertias import Inertia
@@ -126,7 +126,7 @@ class Tree:
     place: Mapping[str, tuple[int, Transform]]
     nv: int
     rotor: tuple[Scalar, ...]  # rotor inertias, reflected to the entries of qd
-    elastic: tuple[Elasticity, ...] = ()  # of the beams
+    elastic: tuple[BeamForces, ...] = ()  # of the beams
     # places of constraints on beams, by body and origin
     on_beams: Mapping[tuple[str, Any], tuple[int, Transform]] = field(default_factory=dict)
 

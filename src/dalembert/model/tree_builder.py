@@ -18,8 +18,10 @@ from dalembert.errors import ModelError
 from dalembert.expr import known_zero
 from dalembert.model.beam import Beam
 from dalembert.model.beam_sections import BeamSection
+from dalembert.model.bending import Bending
+from dalembert.model.curvature import curvature_forces
 from dalembert.model.elasticity import (
-    Elasticity,
+    BeamForces,
     elasticity,
 )
 from dalembert.model.joints.base import BUILT_IN
@@ -68,13 +70,17 @@ def tree_of(mechanism: Linkage, convert: Converter, exact: bool = False) -> Tree
     return _TreeBuilder(mechanism, convert, exact).tree()
 
 
-class _Carrier(NamedTuple):
-    """A beam and the moving body that carries its start.
+class _Element(NamedTuple):
+    """An element of a beam, and the moving body that carries its start.
 
-    body : the elastic body; carrier, placed : moving body and the beam's start on it
+    body : the elastic body; number : of the element; beam, bending : its length and displacements
+    carrier, placed : moving body and the element's start on it
     """
 
     body: Body
+    number: int
+    beam: Beam
+    bending: Bending
     carrier: int
     placed: Transform
 
@@ -88,9 +94,9 @@ class _TreeBuilder:
         self.joints: list[Any] = [None]
         self.links: list[list[Inertia]] = [[]]
         self.place: dict[str, Place] = {}
-        self.beams: dict[str, _Carrier] = {}
-        self.sections: dict[tuple[str, Any, bool], int] = {}
-        self.elastic: list[Elasticity] = []
+        self.beams: dict[str, list[_Element]] = {}
+        self.sections: dict[tuple[str, int, Any, bool], int] = {}
+        self.elastic: list[BeamForces] = []
         self.once = _each if exact else _first()
 
     def tree(self) -> Tree:
@@ -158,16 +164,32 @@ class _TreeBuilder:
                 at = placed * Transform(Vector((x, 0, 0)))
                 self.links[i].append(slice_of_mass.to_parent(at))
             return
-        self.beams[body.name] = _Carrier(body, i, placed)
-        entry = self.mechanism.body_entries[body.name]
-        self.elastic.append(
-            elasticity(beam, bending, (body.name, entry.at_q, entry.at_v), self.convert)
-        )
+        elements = self.beams[body.name] = []
+        of_element = beam.element_of(body.elements)
+        for number in range(body.elements):
+            if elements:  # on the end of the one before
+                i, placed = self._section(elements[-1], 1), Transform()
+            elements.append(_Element(body, number, of_element, bending, i, placed))
+            self._put_element(elements[-1])
+
+    def _put_element(self, element: _Element) -> None:
+        """Add the elasticity of an element, and its mass as slices on sections."""
+        beam, bending = element.beam, element.bending
+        places = (element.body.name, *self._entries(element))
+        self.elastic.append(elasticity(beam, bending, places, self.convert))
+        if bending.is_curved:
+            self.elastic.append(curvature_forces(beam, bending, places, self.convert))
         rule = bending.slices(self.exact)
-        turns = beam.has_rotary_inertia
         slices = self._slices(beam, rule)
         for xi, (_, slice_of_mass) in zip(rule.nodes, slices, strict=True):
-            self.links[self._section(body, xi, turns)].append(slice_of_mass)
+            section = self._section(element, xi, beam.has_rotary_inertia)
+            self.links[section].append(slice_of_mass)
+
+    def _entries(self, element: _Element) -> tuple[slice, range]:
+        """Places of the coordinates and velocities of an element."""
+        entry, n = self.mechanism.body_entries[element.body.name], element.bending.count
+        at_q, at_v = (at.start + element.number * n for at in (entry.at_q, entry.at_v))
+        return slice(at_q, at_q + n), range(at_v, at_v + n)
 
     def _slices(self, beam: Beam, rule: Rule) -> list[tuple[Scalar, Inertia]]:
         """Places along a beam and inertias of its slices of mass."""
@@ -181,33 +203,30 @@ class _TreeBuilder:
             slices.append((length * xi, Inertia.of(density * weight, ZERO, tensor)))
         return slices
 
-    def _section(self, body: Body, xi: Any, turns: bool = True) -> int:
-        """The moving body at xi of a beam; made at its first use."""
+    def _section(self, element: _Element, xi: Any, turns: bool = True) -> int:
+        """The moving body at xi of an element; made at its first use."""
         xi = xi if self.exact else float(xi)
-        key = (body.name, xi, turns)
+        key = (element.body.name, element.number, xi, turns)
         if key not in self.sections:
-            carrier = self.beams[body.name]
-            self.sections[key] = self._added(
-                carrier.carrier, self._section_joint(carrier, xi, turns)
-            )
+            joint = self._section_joint(element, xi, turns)
+            self.sections[key] = self._added(element.carrier, joint)
         return self.sections[key]
 
-    def _section_joint(self, carrier: _Carrier, xi: Any, turns: bool) -> TreeJoint:
-        body = carrier.body
-        assert body.beam is not None and body.bending is not None
-        entry = self.mechanism.body_entries[body.name]
-        joint_type = BeamSection(body.bending, self.convert(body.beam.length), xi, turns)
+    def _section_joint(self, element: _Element, xi: Any, turns: bool) -> TreeJoint:
+        name, length = element.body.name, self.convert(element.beam.length)
+        joint_type = BeamSection(element.bending, length, xi, turns)
+        at_q, at_v = self._entries(element)
         none: dict[str, Any] = {
             name: [0] * joint_type.nv
             for name in ("viscous", "coulomb", "rotor", "stiffness", "rest")
         }
         return TreeJoint(
-            name=body.name,
-            body=body.name,
+            name=name,
+            body=name,
             type=joint_type,
-            origin=carrier.placed,
-            at_q=entry.at_q,
-            dof=entry.at_v,
+            origin=element.placed,
+            at_q=at_q,
+            dof=at_v,
             factor=1,
             offset=0,
             is_follower=False,
@@ -222,22 +241,32 @@ class _TreeBuilder:
             return i, _collapsed(X * origin.transform(self.convert, self.exact))
         return self._on_beam(self.beams[body], origin)
 
-    def _on_beam(self, carrier: _Carrier, origin: Origin) -> Place:
+    def _on_beam(self, elements: list[_Element], origin: Origin) -> Place:
         """The same on a beam: a point moves with the cross-section at its x."""
-        beam, bending = carrier.body.beam, carrier.body.bending
-        assert beam is not None and bending is not None
+        body = elements[0].body
+        beam = body.beam
+        assert beam is not None
         placed = origin.transform(self.convert, self.exact)
         start = beam.origin.transform(self.convert, self.exact)
         p = start.R.to_child(placed.p - start.p)
         x = origin.xyz[0] if beam.origin == Origin() else p[0]
-        xi = _part_of(x, beam.length, carrier.body.name, self.exact)
-        beyond = p[0] - self.convert(beam.length) * xi
-        offset = Vector((0 if 0 < xi < 1 else _snapped(beyond), p[1], p[2]))
+        part = _part_of(x, beam.length, body.name, self.exact)
+        beyond = p[0] - self.convert(beam.length) * part
+        offset = Vector((0 if 0 < part < 1 else _snapped(beyond), p[1], p[2]))
         on_section = Transform(offset, _inverse_times(start, placed))
-        if BeamSection(bending, beam.length, xi).is_still:
-            i, X = self.place[carrier.body.name]
+        element, xi = _element_at(elements, part)
+        if element.number == 0 and element.bending.is_still(xi):
+            i, X = self.place[body.name]
             return i, _collapsed(X * placed)
-        return self._section(carrier.body, xi), _collapsed(on_section)
+        return self._section(element, xi), _collapsed(on_section)
+
+
+def _element_at(elements: list[_Element], part: Any) -> tuple[_Element, Any]:
+    """The element at a part of the length of a beam, and the part of its own length."""
+    along = part * len(elements)
+    number = min(int(along + SNAP), len(elements) - 1)
+    xi = along - number
+    return elements[number], 0 if abs(xi) < SNAP else xi
 
 
 def _inverse_times(start: Transform, placed: Transform) -> Any:

@@ -195,7 +195,7 @@ def inverse_dynamics_variations(
             flow[j] = flow[j] + flow[i].to_parent(X[i])
             force[j] = force[j] + X[i].force_to_parent(force[i])
 
-    for row, column, stiffness, damping in stiffness_and_damping(tree, q):
+    for row, column, stiffness, damping in stiffness_and_damping(tree, q, qd):
         entries.add(row, column, stiffness, damping, 0)
     for entry, rotor in enumerate(tree.rotor):
         entries.add(entry, entry, 0, 0, rotor)
