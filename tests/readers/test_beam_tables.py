@@ -84,7 +84,7 @@ def test_a_file_says_all_that_a_beam_has():
 
 
 @pytest.mark.parametrize("change", [
-    ("", ""), ("modes = 1", ""), ("modes = 1", "modes = 0"), ("modes = 1", "modes = { bend_z = 1 }"), ("0.2466\n\n[[joint]]", "0.2466\ndamping = {}\n\n[[joint]]"),
+    ("", ""), ("modes = 1", ""), ("modes = 1", "elements = 3"), ("modes = 1", "modes = 0"), ("modes = 1", "modes = { bend_z = 1 }"), ("0.2466\n\n[[joint]]", "0.2466\ndamping = {}\n\n[[joint]]"),
     ('modes = 1', 'modes = { bend_y = { family = "legendre", count = 2 }, bend_z = 2 }')])
 def test_a_written_file_reads_back_as_the_same_mechanism(change):
     arm = read_toml(ARM.replace(*change) if change[0] else ARM)

@@ -169,7 +169,7 @@ class Beam(Numbered):
             )
 
     def element_of(self, elements: int) -> Beam:
-        """One of some equal elements of its length.
+        """The first of some equal elements of its length.
 
         Examples
         --------

@@ -220,7 +220,7 @@ def _vector(turning: tuple[str, ...], components: Sequence[Any]) -> Vector:
 def curvature_forces(
     beam: Beam, bending: Bending, places: tuple[str, slice, range], convert: Converter
 ) -> CurvatureForces:
-    """Those of a beam, its numbers converted."""
+    """The forces of a beam, its numbers converted."""
     moduli = [getattr(beam, STIFFNESS_OF[d]) if d in bending.at else 0 for d in AXIS_OF]
     damping = convert(beam.damping.stiffness) if beam.damping else 0
     numbers = (convert(beam.length), tuple(map(convert, moduli)), damping)

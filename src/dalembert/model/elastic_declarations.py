@@ -19,10 +19,11 @@ L = TypeVar("L", bound=Linkage)
 
 
 class ElasticDeclaration(NamedTuple):
-    """Beam and modes of a body that is to be elastic, and the place that says so."""
+    """Beam, modes and elements of a body that is to be elastic, and the place that says so."""
 
     beam: Beam
     modes: Any = None
+    elements: int = 1
     source: Source = NOWHERE
 
     def of(self, body: Body) -> Body:
@@ -41,7 +42,7 @@ class ElasticDeclaration(NamedTuple):
                 f"mechanism.replace({{'{name}.EIz': ...}})."
             )
         rigid: dict[str, Any] = {"mass": 0, "com": (0, 0, 0), "inertia": (0,) * 6}
-        return replace(body, beam=beam, modes=self.modes, **rigid)
+        return replace(body, beam=beam, modes=self.modes, elements=self.elements, **rigid)
 
     def note(self, body: Body) -> Finding:
         """The note that tells the mass of the rigid body, and that of the beam."""

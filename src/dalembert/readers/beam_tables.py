@@ -146,20 +146,23 @@ def _damping(beam: Table) -> Rayleigh | None:
 
 def elastic_body(table: Table, body: Body) -> Body:
     """A body with the beam and modes of its table."""
-    if not {"beam", "modes"} & table.data.keys():
+    if not {"beam", "modes", "elements"} & table.data.keys():
         return body
-    beam, modes = beam_of(table), modes_of(table)
-    return table.made("beam", replace, body, beam=beam, modes=modes)  # type: ignore[no-any-return]
+    beam, modes, elements = beam_of(table), modes_of(table), table.data.get("elements", 1)
+    return table.made(  # type: ignore[no-any-return]
+        "beam", replace, body, beam=beam, modes=modes, elements=elements
+    )
 
 
 def declaration_of(table: Table) -> tuple[str, ElasticDeclaration]:
     """A body of a robot file declared elastic in a file beside it, by name."""
     name = table.name("body")
-    table.allow("name", "beam", "modes", of="a body of the robot file beside this one")
+    table.allow("name", "beam", "modes", "elements", of="a body of the robot file beside this one")
     table.required("beam")
     beam = beam_of(table)
     assert beam is not None
-    return name, ElasticDeclaration(beam, modes_of(table), table.source)
+    elements = table.data.get("elements", 1)
+    return name, ElasticDeclaration(beam, modes_of(table), elements, table.source)
 
 
 # --- writing --------------------------------------------------------------------------------------
@@ -190,8 +193,8 @@ def beam_entries(body: Body) -> Entries:
 
 
 def modes_entry(body: Body) -> Entries:
-    """The entry `modes` of a body: a number where both deflections alone have as many, nothing for
-    the default.
+    """The entries `modes` and `elements` of a body: a number where both deflections alone have as
+    many modes, nothing for the default.
 
     Raises
     ------
@@ -201,12 +204,13 @@ def modes_entry(body: Body) -> Entries:
     if body.beam is None:
         return {}
     modes = {direction: _written(body, f, direction) for direction, f in body.modes}
+    elements = unless(1, elements=body.elements)
     if not modes:
-        return {"modes": 0}
+        return {"modes": 0} | elements
     first = modes.get(BEND_Y)
     if isinstance(first, int) and modes == dict.fromkeys(BENDS, first):
-        return unless(MODES, modes=first)
-    return {"modes": modes}
+        return unless(MODES, modes=first) | elements
+    return {"modes": modes} | elements
 
 
 def _written(body: Body, functions: ShapeFunctions, direction: str) -> int | Entries:

@@ -106,7 +106,7 @@ def read_toml(data: bytes | str, file: str = "") -> Mechanism:
 
 def _body(table: Table) -> Body:
     name = table.name("body")
-    table.allow("name", "mass", "com", "inertia", "modes", "beam")
+    table.allow("name", "mass", "com", "inertia", "modes", "elements", "beam")
     body = Body(
         name,
         table.number("mass", 0),
