@@ -135,6 +135,18 @@ def test_stiff_links_move_as_rigid_bodies_and_need_the_products():
     assert abs(at_rest(stiff, 0.25, control=beating(10, 6, 0.3), segments=10, h=5e-3, products=False).q[-1] - rigid.q[-1]).max() > 4e-5
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("case, moments, tolerance", [(PLANAR, (1, 1), 5e-5), (SPATIAL | {"GJ": None}, (1, 0.6, 0.03), 3e-4)])
+def test_slow_motion_is_that_of_modes(case, moments, tolerance):
+    """Another formulation: floating axes, modes, all couplings; they differ by squares of rates and deflections."""
+    arm = row(**case, modes=2)
+    n, zero = len(moments), np.zeros(arm.nq)
+    modal = da.simulate(arm, zero, zero, [0, 0.25], lambda t, q, qd: [(1 - np.cos(6 * t)) * x for x in moments] + [0.0] * (arm.nv - n),
+                        method="rodas5p", rtol=1e-7, atol=1e-9).q[-1, :n]
+    run = at_rest(row(**case), [0, 0.25], control=beating(*moments), segments=50)
+    np.testing.assert_allclose(run.q[-1], modal, rtol=0, atol=tolerance * np.abs(modal).max())
+
+
 def switched_on(h, segments, orthogonalisations):
     run = at_rest(row(**PLANAR), 3 * h, control=[10.0, 10.0], h=h, record=h, segments=segments, orthogonalisations=orthogonalisations)
     first, second = run.rates[-1, :, 1]
@@ -332,13 +344,35 @@ def test_joints_that_turn_nothing_are_named():
 
 
 @pytest.mark.parametrize("options, error, message", [
-    ({"h": 0.0}, ValueError, "h=0.0: expected a positive step"), ({"segments": 0}, ValueError, "segments"), ({"passes": 0}, ValueError, "passes"),
+    ({"h": 0.0}, ValueError, "a positive step"), ({"h": True}, TypeError, "h=True"), ({"segments": 0}, ValueError, "segments"), ({"passes": 0}, ValueError, "passes"),
     ({"orthogonalisations": -1}, ValueError, "orthogonalisations"), ({"angles": "chords"}, KeyError, "axes, sections"), ({"products": 1}, TypeError, "True or False"),
     ({"control": [1.0]}, ValueError, r"control has shape \(1,\), expected \(2,\)"), ({"accelerations": {"q3": 0}}, KeyError, "unknown joint 'q3'"),
-    ({"control": lambda t, q, qd: [np.nan, 0]}, ValueError, "finite"), ({"record": 0.03}, ValueError, "does not divide")])
+    ({"control": lambda t, q, qd: [np.nan, 0]}, ValueError, "finite"), ({"record": 0.03}, ValueError, "does not divide"),
+    ({"accelerations": [0, 1]}, TypeError, "{joint: number or function of t}"), ({"accelerations": {"q1": "a"}}, TypeError, r"accelerations\['q1'\]"),
+    ({"accelerations": {"q1": lambda t: np.nan}}, ValueError, r"accelerations\['q1'\] has the entry nan")])
 def test_bad_options_are_refused(options, error, message):
     with pytest.raises(error, match=message):
         at_rest(row(**PLANAR), 0.1, **options)
+
+
+def test_times_at_unequal_distances_are_refused():
+    with pytest.raises(ValueError, match="not at equal distances, and the method has one step"):
+        at_rest(row(**PLANAR), [1.0, 1.005, 1.02])
+    np.testing.assert_allclose(at_rest(row(**PLANAR), [1.0, 1.005, 1.01], segments=5).times, [1.0, 1.005, 1.01])
+
+
+def test_what_is_no_mechanism_or_has_symbols_is_refused():
+    with pytest.raises(TypeError, match="expected a da.Mechanism of beams"):
+        da.elastic_line("arm", [0.0], [0.0], 1.0)
+    with pytest.raises(da.errors.ModelError, match="EIy of body 'link1' is a symbol; give its number by mechanism.replace"):
+        at_rest(row(**PLANAR).replace({"link1.EIy": da.symbols("k")}), 0.1)
+
+
+def test_free_row_keeps_turning():
+    run = da.elastic_line(row(**PLANAR).replace(gravity=(0, 0, 0)), [0.3, 0.0], [2.0, 0.0], 0.1, segments=10)
+    np.testing.assert_allclose(run.q[-1], [0.5, 0.0], atol=1e-12)
+    spin = 4 * (2 * (1.6 + 0.05) + SECTION["mass_per_length"] * 1.6**2 / 2)      # payload and links on circles
+    np.testing.assert_allclose(run.N[-1, 0, 0], spin, rtol=1e-9)
 
 
 def test_states_of_other_lengths_are_refused():

@@ -171,29 +171,6 @@ def payload_rows(row: LinkRow, tip: Ends, known: Conditions) -> np.ndarray:
     return np.concatenate([force + M * a_C, turned])
 
 
-def _hinge_rows(e: np.ndarray, root: np.ndarray, drive: tuple[bool, float, float]) -> np.ndarray:
-    """Row of the moment about a hinge, e m + M = 0 (14,)."""
-    given, _, moment = drive
-    about = e @ root
-    if given:
-        about[DRIVE] += 1
-    else:
-        about[UNKNOWNS] += moment
-    return about
-
-
-def _turning_rows(e, eps, turning, drive) -> np.ndarray:
-    """Rows of the angular acceleration, eps - qdd e - turning (3, 14), but that of the section before."""
-    given, acceleration, _ = drive
-    rows = eps.copy()
-    rows[:, UNKNOWNS] -= turning
-    if given:
-        rows[:, UNKNOWNS] -= acceleration * e
-    else:
-        rows[:, DRIVE] -= e
-    return rows
-
-
 def across(e: np.ndarray) -> np.ndarray:
     """Two directions across e and each other (2, 3)."""
     first = skew(e) @ np.eye(3)[np.argmin(np.abs(e))]
@@ -202,53 +179,52 @@ def across(e: np.ndarray) -> np.ndarray:
 
 
 def assembled(row, root: Ends, tip: Ends, known: Conditions, drive: Drive) -> np.ndarray:
-    """Rows of all conditions (13 N, 13 N + 1), zero at the solution."""
+    """Rows of all conditions (13 N, 13 N + 1), zero at the solution: 7 of the base, 13 of each hinge
+    between two links, 6 of the payload.
+    """
     size = UNKNOWNS * len(row)
     rows = np.zeros((size, size + 1))
-    frames = known.frames
     for n, e in enumerate(row.axis):
-        own = drive.given[n], drive.acceleration[n], drive.moment[n]
-        link = [
-            root.a[n],
-            _turning_rows(e, root.eps[n], frames.turning[n], own),
-            _hinge_rows(e, root.moment[n], own)[None],
-        ]
+        first = max(UNKNOWNS * n - 6, 0)
+        about = first + 6
+        _place(rows, first, n, [root.a[n], root.eps[n], e @ root.moment[n]])
+        _subtract_acceleration(rows[first + 3 : about], n, e, drive)
+        _add_moment(rows[about], n, drive)
+        rows[first + 3 : about, -1] -= known.frames.turning[n]
         if n:
-            link += [root.force[n], across(e) @ root.moment[n], np.zeros((1, UNKNOWNS + 1))]
-        at = UNKNOWNS * n - 6 if n else 0
-        _place(rows, at, n, np.concatenate(link))
-        if n:
-            B = frames.to_link[n]
+            B = known.frames.to_link[n]
             moment = B @ tip.moment[n - 1]
-            carried = [
-                -B @ tip.a[n - 1],
-                -B @ tip.eps[n - 1],
-                np.zeros((1, UNKNOWNS + 1)),
-                -B @ tip.force[n - 1],
-                -across(e) @ moment,
-                (e @ moment)[None],
-            ]
-            _place(rows, at, n - 1, np.concatenate(carried))
-            _moment_before(rows[at + 12], n, own)
-    _place(rows, size - 6, len(row) - 1, payload_rows(row, tip, known))
+            _place(rows, first, n - 1, [-B @ tip.a[n - 1], -B @ tip.eps[n - 1]])
+            _place(rows, about + 1, n, [root.force[n], across(e) @ root.moment[n]])
+            _place(rows, about + 1, n - 1, [-B @ tip.force[n - 1], -across(e) @ moment])
+            _place(rows, about + 6, n - 1, [e @ moment])
+            _add_moment(rows[about + 6], n, drive)
+    _place(rows, size - 6, len(row) - 1, [payload_rows(row, tip, known)])
     return rows
 
 
-def _moment_before(condition: np.ndarray, n: int, drive) -> None:
-    """Add the moment of a hinge to the row of the link that carries it."""
-    given, _, moment = drive
-    if given:
+def _place(rows: np.ndarray, first: int, link: int, blocks: list[np.ndarray]) -> None:
+    """Add blocks of rows of a link's unknowns, each below the last."""
+    block = np.vstack(blocks)
+    here = rows[first : first + len(block)]
+    here[:, UNKNOWNS * link : UNKNOWNS * (link + 1)] += block[:, :UNKNOWNS]
+    here[:, -1] += block[:, UNKNOWNS]
+
+
+def _subtract_acceleration(rows: np.ndarray, n: int, e: np.ndarray, drive: Drive) -> None:
+    """Subtract the angular acceleration of a hinge, qdd e (3 rows)."""
+    if drive.given[n]:
+        rows[:, -1] -= drive.acceleration[n] * e
+    else:
+        rows[:, UNKNOWNS * n + DRIVE] -= e
+
+
+def _add_moment(condition: np.ndarray, n: int, drive: Drive) -> None:
+    """Add the moment of a hinge to e m + M = 0."""
+    if drive.given[n]:
         condition[UNKNOWNS * n + DRIVE] += 1
     else:
-        condition[-1] += moment
-
-
-def _place(rows: np.ndarray, at: int, link: int, block: np.ndarray) -> None:
-    """Add rows of a link's unknowns."""
-    columns = slice(UNKNOWNS * link, UNKNOWNS * (link + 1))
-    height = slice(at, at + len(block))
-    rows[height, columns] += block[:, :UNKNOWNS]
-    rows[height, -1] += block[:, UNKNOWNS]
+        condition[-1] += drive.moment[n]
 
 
 def solved(rows: np.ndarray) -> np.ndarray:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from dalembert.arguments import check_choice, check_flag, check_whole, vector
+from dalembert.arguments import check_choice, check_flag, check_instance, check_whole, vector
 from dalembert.errors import DalembertWarning, OverflowedError, UnknownNameError, caller_level
 from dalembert.initial_parameters.boundary_problem import Drive
 from dalembert.initial_parameters.houbolt import houbolt_damping
@@ -31,7 +31,7 @@ from dalembert.initial_parameters.link_reading import levels_of, read_row
 from dalembert.initial_parameters.link_row import LinkRow
 from dalembert.integrators.methods import METHODS
 from dalembert.model.mechanism import Mechanism
-from dalembert.simulation.options import Recording
+from dalembert.simulation.options import Recording, check_number
 from dalembert.spatial.arrays import Values, in_order
 
 STEP = 2.5e-3  # s, the source's
@@ -145,6 +145,7 @@ def elastic_line(
     ((21, 1, 21), True)
     """
     _check(h, segments, passes, orthogonalisations, products, angles, at_rest)
+    check_instance("mechanism", mechanism, Mechanism, "a da.Mechanism of beams")
     read = read_row(mechanism)
     row, n = read.row, len(read.row)
     drive = _drive(row, control, accelerations)
@@ -175,8 +176,7 @@ def elastic_line(
 
 def _check(h, segments, passes, orthogonalisations, products, angles, at_rest) -> None:
     """See that options are of their kinds."""
-    if not (isinstance(h, (int, float)) and 0 < h < np.inf):
-        raise ValueError(f"h={h!r}: expected a positive step [s].")
+    check_number("h", h)
     check_whole("segments", segments, 1)
     check_whole("passes", passes, 1)
     if orthogonalisations is not None:
@@ -188,6 +188,8 @@ def _check(h, segments, passes, orthogonalisations, products, angles, at_rest) -
 
 def _schedule(t, record, h: float, size: int) -> tuple[np.ndarray, float, int]:
     """Times of the records, the step [s], and the number of steps between records."""
+    if np.size(t) > 2 and not np.allclose(np.diff(t, 2), 0, atol=1e-9 * np.ptp(t)):
+        raise ValueError("times t are not at equal distances, and the method has one step.")
     schedule = Recording(t, record).schedule(h, METHODS["rk4"], size, np.inf)
     if schedule.last is not None:
         raise ValueError(
@@ -222,17 +224,12 @@ def _counted(row: LinkRow, angles: str, accelerations: Given) -> np.ndarray:
 
 def _drive(row: LinkRow, control, accelerations: Given | None) -> Callable[..., Drive]:
     """Moments and given accelerations of the hinges as a function (t, q, qd)."""
-    names, n = row.joint_names, len(row)
-    constant = (
-        None
-        if callable(control)
-        else vector(np.zeros(n) if control is None else control, "control", n)
-    )
-    prescribed = dict(accelerations or {})
-    for name in prescribed:
-        if name not in names:
-            raise UnknownNameError("joint", name, names)
-    given = np.array([name in prescribed for name in names])
+    n = len(row)
+    constant = None
+    if not callable(control):
+        constant = vector(np.zeros(n) if control is None else control, "control", n)
+    prescribed = _prescribed(row, accelerations)
+    given = np.array([name in prescribed for name in row.joint_names])
 
     def drive(t, q, qd):
         """At a time, angles and rates of the hinges."""
@@ -241,11 +238,32 @@ def _drive(row: LinkRow, control, accelerations: Given | None) -> Callable[..., 
             finite = np.isfinite(q).all() and np.isfinite(qd).all()
             moment = vector(control(t, q, qd), "control(t, q, qd)", n) if finite else np.zeros(n)
         values = np.zeros(n)
-        for name, value in prescribed.items():
-            values[names.index(name)] = value(t) if callable(value) else value
+        for name, acceleration in prescribed.items():
+            values[row.joint_names.index(name)] = acceleration(t)
         return Drive(given, values, moment)
 
     return drive
+
+
+def _prescribed(row: LinkRow, accelerations: Given | None) -> dict[str, Callable[[float], float]]:
+    """Given accelerations of hinges as functions of t, which raise where they give no number."""
+    accelerations = {} if accelerations is None else accelerations
+    check_instance("accelerations", accelerations, Mapping, "{joint: number or function of t}")
+
+    def checked(name, value):
+        """Acceleration as a function."""
+
+        def acceleration(t):
+            """At a time."""
+            number = value(t) if callable(value) else value
+            return vector([number], f"accelerations[{name!r}]", 1)[0]
+
+        return acceleration
+
+    for name in accelerations:
+        if name not in row.joint_names:
+            raise UnknownNameError("joint", name, row.joint_names)
+    return {name: checked(name, value) for name, value in accelerations.items()}
 
 
 def _start(scheme: Scheme, t, q, qd, levels) -> LineState:
