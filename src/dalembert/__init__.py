@@ -18,7 +18,8 @@ _HOMES = {
     "dalembert.model.mechanism": ("Mechanism",),
     "dalembert.model.parts": ("Body", "Frame", "Joint", "Limits", "Mimic"),
     "dalembert.model.origins": ("Origin", "Source"),
-    "dalembert.model.beam": ("Beam", "Rayleigh"),
+    "dalembert.model.beam": ("Beam",),
+    "dalembert.model.beam_damping": ("ModalDamping", "Rayleigh"),
     "dalembert.model.joints": (
         "Continuous",
         "Custom",

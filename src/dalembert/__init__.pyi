@@ -112,7 +112,8 @@ from dalembert.kinematics.momentum import centroidal_momentum_matrix as centroid
 from dalembert.kinematics.poses import center_of_mass as center_of_mass
 from dalembert.kinematics.poses import placement as placement
 from dalembert.model.beam import Beam as Beam
-from dalembert.model.beam import Rayleigh as Rayleigh
+from dalembert.model.beam_damping import ModalDamping as ModalDamping
+from dalembert.model.beam_damping import Rayleigh as Rayleigh
 from dalembert.model.external_forces import ExternalForce as ExternalForce
 from dalembert.model.findings import Finding as Finding
 from dalembert.model.friction_laws import Stribeck as Stribeck
@@ -186,6 +187,7 @@ __all__ = [
     "Mechanism",
     "Mimic",
     "MissingFileError",
+    "ModalDamping",
     "ModelError",
     "Origin",
     "OverflowedError",

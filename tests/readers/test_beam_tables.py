@@ -154,7 +154,7 @@ def test_classes_of_a_users_own_are_not_written():
 
     beam = da.Beam(1.0, EIz=1.0, mass_per_length=1.0)
     arm = da.Mechanism("arm", [da.Body("base"), da.Body("rod", beam=beam, modes={"bend_y": Sine()})], [da.Joint("hinge", da.Revolute((0, 0, 1)), "base", "rod")])
-    with pytest.raises(da.ReadError, match="body 'rod' cannot be written: its shape functions in bend_y of class Sine have no table"):
+    with pytest.raises(da.ReadError, match="body 'rod' cannot be written: its shape functions in bend_y of class Sine has no table"):
         write_toml(arm)
 
 

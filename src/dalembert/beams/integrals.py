@@ -17,9 +17,8 @@ from dalembert.beams.beam_quadrature import (
     gauss,
     rational,
 )
-from dalembert.beams.shape_functions import ShapeFunctions
+from dalembert.beams.shape_functions import TRANSCENDENTAL, ShapeFunctions
 
-TRANSCENDENTAL = 24  # points on each piece of functions that are no polynomials
 Rows = list[list[Any]]
 Functions = Callable[[Any], Sequence[Any]]
 
@@ -52,8 +51,26 @@ def degree_of(*shapes: ShapeFunctions) -> int | None:
     return max(known, default=0) if len(known) == len(degrees) else None
 
 
-def rule_of(breaks: Sequence[Any], degree: int | None, exact: bool = False) -> Rule:
-    """Quadrature of polynomials of a degree on pieces; exact: in rational numbers.
+def points_of(*shapes: ShapeFunctions) -> int:
+    """Nodes of quadrature on a piece that integrate products of four of the functions.
+
+    Examples
+    --------
+    >>> import dalembert as da
+    >>> from dalembert.beams.integrals import points_of
+    >>> points_of(da.beams.clamped_free(2))
+    20
+    """
+    return max(
+        (s.points if s.degree is None else 2 * s.degree for s in shapes), default=TRANSCENDENTAL
+    )
+
+
+def rule_of(
+    breaks: Sequence[Any], degree: int | None, exact: bool = False, points: int = TRANSCENDENTAL
+) -> Rule:
+    """Quadrature of polynomials of a degree on pieces; exact: in rational numbers. Without a degree
+    some points on each piece.
 
     Examples
     --------
@@ -63,11 +80,16 @@ def rule_of(breaks: Sequence[Any], degree: int | None, exact: bool = False) -> R
     """
     if exact and degree is not None:
         return rational(breaks, degree)
-    return gauss(breaks, TRANSCENDENTAL if degree is None else degree // 2 + 1)
+    return gauss(breaks, points if degree is None else degree // 2 + 1)
 
 
 def products_to(
-    xi: Any, rows: Functions, columns: Functions, breaks: Sequence[Any], degree: int | None
+    xi: Any,
+    rows: Functions,
+    columns: Functions,
+    breaks: Sequence[Any],
+    degree: int | None,
+    points: int = TRANSCENDENTAL,
 ) -> Rows:
     """Integrals of row_i(s) column_k(s) over s from 0 to xi; exact for polynomials at a rational
     xi.
@@ -83,7 +105,7 @@ def products_to(
     ends = [*(x for x in breaks if x < xi), xi]
     if len(ends) < 2:
         return [[0] * len(columns(0)) for _ in rows(0)]
-    rule = rule_of(ends, degree, exact=isinstance(xi, (int, Fraction)))
+    rule = rule_of(ends, degree, isinstance(xi, (int, Fraction)), points)
     total: Rows = [[0] * len(columns(0)) for _ in rows(0)]
     for x, weight in zip(*rule, strict=True):
         right = columns(x)

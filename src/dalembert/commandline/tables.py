@@ -69,8 +69,7 @@ def show_elastic_bodies(out: Console, mechanism: Mechanism) -> None:
 
 
 def _mass(beam: Beam) -> str:
-    assert beam.mass_per_length is not None
-    return number(beam.mass_per_length * beam.length)
+    return number(beam.mass)
 
 
 def _damping(beam: Beam) -> str:

@@ -167,6 +167,8 @@ def _check_link(body: Body) -> None:
             f"body {body.name!r} has a mass of {float(as_float(body.mass)):g} kg besides its beam's; "
             "rigid bodies are at the tip of the last link alone."
         )
+    if not body.beam.is_uniform:
+        _refuse(f"the beam of body {body.name!r} has properties that vary; the method has none.")
     if body.beam.damping is not None:
         _refuse(f"the beam of body {body.name!r} has damping; the method knows of none.")
     if any(_number(x, f"rotary_inertia of body {body.name!r}") for x in body.beam.rotary_inertia):

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import (
+    Callable,
+    Mapping,
+)
 from dataclasses import (
     dataclass,
     field,
@@ -15,6 +18,13 @@ from dalembert.arguments import (
     check_choice,
     check_instance,
 )
+from dalembert.beams.beam_properties import (
+    BeamProperty,
+    tapered,
+)
+from dalembert.beams.cross_sections import CrossSection
+from dalembert.beams.materials import Material
+from dalembert.beams.shape_checks import check_shapes
 from dalembert.beams.shape_functions import (
     BEND_Y,
     BEND_Z,
@@ -29,18 +39,25 @@ from dalembert.errors import (
     UnknownNameError,
 )
 from dalembert.expr import known_zero
+from dalembert.model.beam_damping import (
+    BeamDamping,
+    refuse_negative,
+)
 from dalembert.model.numbered import (
     Numbered,
     entries,
+    indexed,
     named,
     numbers_as_text,
 )
 from dalembert.model.numbers import (
+    Converter,
     Number,
+    as_exact,
     as_float,
     checked,
-    checked_vector,
     is_symbolic,
+    several,
 )
 from dalembert.model.origins import Origin
 
@@ -48,48 +65,15 @@ KINEMATICS = ("first_order", "second_order", "third_order", "exact")
 # Stiffness against the displacements of a direction.
 STIFFNESS_OF = {BEND_Y: "EIz", BEND_Z: "EIy", TWIST: "GJ", STRETCH: "EA"}
 SECTION = ("EA", "EIy", "EIz", "GJ", "mass_per_length")
+ROTARY_INERTIA = indexed("rotary_inertia", 3)
+PROPERTIES = (*SECTION, *ROTARY_INERTIA)
 BENDS = (BEND_Y, BEND_Z)
 MODES = 2  # of each deflection, where no number is given
 MOST_MODES = 64  # of a direction
 
+PLACES = (0, Fraction(1, 4), Fraction(1, 2), Fraction(3, 4), 1)  # at which a section is sampled
+Property = Any  # a number or a BeamProperty
 Shapes = tuple[tuple[str, ShapeFunctions], ...]  # by direction, in the order of DIRECTIONS
-
-
-@dataclass(frozen=True)
-class Rayleigh(Numbered):
-    """Damping of a beam in proportion to its mass and stiffness: D = mass M + stiffness K.
-
-    mass [1/s]; stiffness [s]: alone it is the law of Kelvin and Voigt, with a stress E (strain +
-    stiffness strain rate).
-
-    Examples
-    --------
-    >>> import dalembert as da
-    >>> da.Rayleigh(stiffness=2e-4).mass
-    0
-    """
-
-    mass: Number = 0
-    stiffness: Number = 0
-
-    def __post_init__(self) -> None:
-        for name in ("mass", "stiffness"):
-            value = checked(getattr(self, name), f"{name} of a Rayleigh damping")
-            _refuse_negative(f"{name} of a Rayleigh damping", value)
-            object.__setattr__(self, name, value)
-
-    def numbers(self) -> dict[str, Number]:
-        """damping_mass, damping_stiffness."""
-        return {"damping_mass": self.mass, "damping_stiffness": self.stiffness}
-
-    def with_numbers(self, numbers: Mapping[str, Number]) -> Rayleigh:
-        """The damping with other numbers."""
-        numbers = self.numbers() | dict(numbers)
-        return Rayleigh(numbers["damping_mass"], numbers["damping_stiffness"])
-
-    def identity(self) -> str | None:
-        """Numbers as text; None for a class derived from it."""
-        return f"rayleigh {numbers_as_text(self)}" if type(self) is Rayleigh else None
 
 
 @dataclass(frozen=True)
@@ -102,12 +86,13 @@ class Beam(Numbered):
     ----------
     length : number
         [m].
-    EA, EIy, EIz, GJ : number
+    EA, EIy, EIz, GJ : number or BeamProperty
         Stiffness against stretch [N], bending [N m^2] and twist [N m^2]. What a body's modes need
-        must be given; nothing is estimated.
-    mass_per_length : number
+        must be given; nothing is estimated. `da.beams.tapered(a, b)` and `da.beams.pieces(...)`
+        vary along the beam.
+    mass_per_length : number or BeamProperty
         [kg/m].
-    rotary_inertia : (3,) numbers
+    rotary_inertia : (3,) numbers or BeamProperty
         Moments of inertia of a unit of length about x, y and z [kg m].
     origin : Origin
         Place of the beam's start, and its axes, in the body's axes.
@@ -118,7 +103,9 @@ class Beam(Numbered):
 
         to the 'first_order' in the deflections (no foreshortening: wrong for fast turning), the
         'second_order' (with geometric stiffening), the 'third_order', or 'exact'.
-    damping : Rayleigh, optional
+    damping : Rayleigh or ModalDamping, optional
+    section : CrossSection, or function, optional
+        Of xi = x / length; for stresses. `of_section` sets it.
 
     Raises
     ------
@@ -136,61 +123,213 @@ class Beam(Numbered):
     """
 
     length: Number
-    EA: Number | None = None
-    EIy: Number | None = None
-    EIz: Number | None = None
-    GJ: Number | None = None
-    mass_per_length: Number | None = None
-    rotary_inertia: tuple[Number, ...] = (0, 0, 0)
+    EA: Property | None = None
+    EIy: Property | None = None
+    EIz: Property | None = None
+    GJ: Property | None = None
+    mass_per_length: Property | None = None
+    rotary_inertia: tuple[Property, ...] = (0, 0, 0)
     origin: Origin = field(default=Origin())
     kinematics: str = "second_order"
-    damping: Rayleigh | None = None
+    damping: BeamDamping | None = None
+    section: Any = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "length", checked(self.length, "length of a beam"))
-        self._refuse("length", self.length, "m")
+        _refuse("length", self.length, "m")
         for name in SECTION:
             if (value := getattr(self, name)) is not None:
-                object.__setattr__(self, name, checked(value, f"{name} of a beam"))
-                self._refuse(name, getattr(self, name), "kg/m" if name[0] == "m" else "SI")
-        rotary = checked_vector(self.rotary_inertia, 3, "rotary_inertia of a beam")
-        for x in rotary:
-            _refuse_negative("rotary_inertia of a beam", x)
+                unit = "kg/m" if name == "mass_per_length" else "SI"
+                object.__setattr__(self, name, _checked(value, name))
+                for x in _numbers_of(value):
+                    _refuse(name, x, unit)
+        rotary = several(self.rotary_inertia, "rotary_inertia of a beam", "3 numbers")
+        if len(rotary) != 3:
+            raise ValueError(f"rotary_inertia of a beam has {len(rotary)} entries, expected 3.")
+        rotary = tuple(_checked(x, f"rotary_inertia[{k}]") for k, x in enumerate(rotary))
+        for value in rotary:
+            for x in _numbers_of(value):
+                refuse_negative("rotary_inertia of a beam", x)
         object.__setattr__(self, "rotary_inertia", rotary)
         check_instance("origin of a beam", self.origin, Origin, "a da.Origin")
         check_choice("kinematics", self.kinematics, KINEMATICS)
-        damping = (Rayleigh, type(None))
-        check_instance("damping of a beam", self.damping, damping, "a da.Rayleigh, or nothing")
+        damping = (BeamDamping, type(None))
+        expected = "a da.Rayleigh, a da.ModalDamping, or nothing"
+        check_instance("damping of a beam", self.damping, damping, expected)
 
-    def _refuse(self, name: str, value: Number, unit: str) -> None:
-        if not is_symbolic(value) and not as_float(value) > 0:
-            raise ModelError(
-                f"{name} of a beam is {as_float(value):g} {unit}; give a positive number."
-            )
+    @classmethod
+    def of_section(cls, length: Number, section: Any, material: Material, **others: Any) -> Beam:
+        """Beam of a cross-section and a material: EA, EIy, EIz, mass per length and rotary inertia, and
+        GJ where the section has J and the material G.
 
-    def element_of(self, elements: int) -> Beam:
-        """The first of some equal elements of its length.
+        Parameters
+        ----------
+        length : number
+            [m].
+        section : CrossSection, or function
+            `da.beams.rectangle(...)`, ...; a function of xi = x / length gives the section there: its
+            properties become the polynomials of degree 4 through 5 places.
+        material : Material
+            `da.beams.material("steel")`, or of a user's own.
+        **others
+            Arguments of `da.Beam`; they override the section's.
+
+        Returns
+        -------
+        Beam
+
+        Raises
+        ------
+        TypeError, ModelError
+            The section or the material is none; a number is not positive.
 
         Examples
         --------
         >>> import dalembert as da
-        >>> da.Beam(0.8, EIy=129.4, EIz=129.4, mass_per_length=0.2466).element_of(4).length
-        0.2
+        >>> steel = da.beams.material("steel")
+        >>> beam = da.Beam.of_section(0.8, da.beams.tube(0.0133, 0.0008), steel)
+        >>> round(beam.EIz, 2), round(beam.mass_per_length, 4)
+        (129.38, 0.2466)
         """
-        return self if elements == 1 else replace(self, length=self.length * Fraction(1, elements))
+        check_instance("material", material, Material, 'a material, as da.beams.material("steel")')
+        sections = [section(xi) for xi in PLACES] if callable(section) else [section]
+        for each in sections:
+            check_instance(
+                "section", each, CrossSection, "a section, as da.beams.rectangle(0.02, 0.03)"
+            )
+
+        def along(of: Callable[[CrossSection], Any]) -> Any:
+            """A property by a function of the section."""
+            values = [of(each) for each in sections]
+            return tapered(*values) if len(values) > 1 else values[0]
+
+        E, G, rho = material.E, material.G, material.rho
+        numbers = {
+            "EA": along(lambda s: E * s.area),
+            "EIy": along(lambda s: E * s.Iy),
+            "EIz": along(lambda s: E * s.Iz),
+            "mass_per_length": along(lambda s: rho * s.area),
+            "rotary_inertia": (
+                along(lambda s: rho * (s.Iy + s.Iz)),
+                along(lambda s: rho * s.Iy),
+                along(lambda s: rho * s.Iz),
+            ),
+            "section": section,
+        }
+        if G is not None and all(s.J is not None for s in sections):
+            numbers["GJ"] = along(lambda s: G * s.J)
+        return cls(length, **numbers | others)
+
+    def element_of(self, elements: int, number: int = 0) -> Beam:
+        """The beam of one of some equal elements of its length, by number from 0.
+
+        Examples
+        --------
+        >>> import dalembert as da
+        >>> beam = da.Beam(0.8, EIz=da.beams.tapered(4.0, 2.0)).element_of(4, 3)
+        >>> beam.length, beam.at("EIz", 0)
+        (0.2, 2.5)
+        """
+        if elements == 1:
+            return self
+        ends = Fraction(number, elements), Fraction(number + 1, elements)
+        properties: dict[str, Any] = {
+            name: value.between(*ends) if isinstance(value, BeamProperty) else value
+            for name, value in self._properties().items()
+        }
+        rotary = tuple(properties.pop(name) for name in ROTARY_INERTIA)
+        length = self.length * Fraction(1, elements)
+        return replace(self, length=length, rotary_inertia=rotary, **properties)
+
+    @property
+    def is_uniform(self) -> bool:
+        """Whether none of its properties varies along it."""
+        return not any(isinstance(x, BeamProperty) for x in self._properties().values())
+
+    @property
+    def mass(self) -> Number:
+        """Mass of the whole beam [kg]."""
+        return self.length * self.along("mass_per_length").integral()
+
+    @property
+    def centre(self) -> Number:
+        """Distance of its centre of mass from its start [m]."""
+        along = self.along("mass_per_length")
+        return self.length * along.integral(1) / along.integral()
 
     @property
     def has_rotary_inertia(self) -> bool:
         """Whether its cross-sections resist turning."""
-        return not all(map(known_zero, self.rotary_inertia))
+        return not all(map(_is_zero, self.rotary_inertia))
+
+    def at(self, name: str, xi: Any, convert: Converter = as_exact) -> Any:
+        """A property at xi = x / length, its numbers converted.
+
+        Parameters
+        ----------
+        name : str
+            'EA', 'EIy', 'EIz', 'GJ', 'mass_per_length', or 'rotary_inertia[k]'.
+        xi : number
+            From 0 to 1.
+        convert : function, optional
+            Of each number.
+
+        Returns
+        -------
+        number
+
+        Raises
+        ------
+        UnknownNameError, ModelError
+            There is no such property; it is not given.
+
+        Examples
+        --------
+        >>> import dalembert as da
+        >>> da.Beam(1.0, EIz=da.beams.tapered(4.0, 2.0)).at("EIz", 0.5)
+        3.0
+        """
+        return self.along(name).at(xi, convert)
+
+    def along(self, name: str) -> BeamProperty:
+        """A property along the beam; a number is constant on one piece.
+
+        Raises
+        ------
+        UnknownNameError, ModelError
+            There is no such property; it is not given.
+
+        Examples
+        --------
+        >>> import dalembert as da
+        >>> da.Beam(1.0, EIz=4.0).along("EIz").numbers
+        (4.0,)
+        """
+        check_choice("property of a beam", name, PROPERTIES)
+        value = self._properties().get(name)
+        if value is None:
+            raise ModelError(f"the beam has no {name}. Give it: nothing is estimated.")
+        return value if isinstance(value, BeamProperty) else BeamProperty((0, 1), ((value,),))
+
+    @property
+    def inertias(self) -> list[BeamProperty]:
+        """Mass and rotary inertia along the beam."""
+        return [self.along(name) for name in ("mass_per_length", *ROTARY_INERTIA)]
+
+    def _properties(self) -> dict[str, Property]:
+        """Properties along the beam by name, but for these not given."""
+        properties = {n: x for n in SECTION if (x := getattr(self, n)) is not None}
+        return properties | named("rotary_inertia", self.rotary_inertia)
 
     def numbers(self) -> dict[str, Number]:
         """length, the section's numbers that are given, rotary_inertia[k], beam_origin[k],
-        beam_rotation[k], and those of the damping.
+        beam_rotation[k], and those of the damping; values of a property that varies have its name
+        with [k].
         """
         numbers = {"length": self.length}
-        numbers |= {n: x for n in SECTION if (x := getattr(self, n)) is not None}
-        numbers |= named("rotary_inertia", self.rotary_inertia)
+        for name, value in self._properties().items():
+            varies = isinstance(value, BeamProperty)
+            numbers |= named(name, value.numbers) if varies else {name: value}
         numbers |= {f"beam_{name}": x for name, x in self.origin.numbers().items()}
         return numbers | (self.damping.numbers() if self.damping else {})
 
@@ -198,11 +337,17 @@ class Beam(Numbered):
         """The beam with other numbers, by the names of `numbers()`."""
         numbers = self.numbers() | dict(numbers)
         placed = {n[5:]: x for n, x in numbers.items() if n.startswith("beam_")}
-        changes: dict[str, Any] = {n: numbers[n] for n in SECTION if n in numbers}
+        changes: dict[str, Any] = {
+            name: value.with_values(entries(numbers, name, len(value.numbers)))
+            if isinstance(value, BeamProperty)
+            else numbers[name]
+            for name, value in self._properties().items()
+        }
+        rotary = tuple(changes.pop(name) for name in ROTARY_INERTIA)
         return replace(
             self,
             length=numbers["length"],
-            rotary_inertia=entries(numbers, "rotary_inertia", 3),
+            rotary_inertia=rotary,
             origin=self.origin.with_numbers(placed),
             damping=self.damping and self.damping.with_numbers(numbers),
             **changes,
@@ -214,13 +359,37 @@ class Beam(Numbered):
         damping = self.damping.identity() if self.damping else ""
         if type(self) is not Beam or origin is None or damping is None:
             return None
-        given = [n for n in SECTION if getattr(self, n) is not None]
-        return f"{self.kinematics} {given} {numbers_as_text(self)} {origin} {damping}"
+        return f"{self.kinematics} {self._structure()} {numbers_as_text(self)} {origin} {damping}"
+
+    def _structure(self) -> list[Any]:
+        """Properties that are given, with the pieces of those that vary."""
+        structure: list[Any] = []
+        for name, value in self._properties().items():
+            structure.append(name)
+            if isinstance(value, BeamProperty):
+                structure.append((*map(str, value.breaks), *map(len, value.values)))
+        return structure
 
 
-def _refuse_negative(name: str, value: Number) -> None:
-    if not is_symbolic(value) and as_float(value) < 0:
-        raise ModelError(f"{name} is {as_float(value):g}; give 0 or a positive number.")
+def _checked(value: Any, name: str) -> Property:
+    """A number, or numbers along the beam."""
+    what = f"{name} of a beam"
+    if isinstance(value, BeamProperty):
+        return value.with_values([checked(x, what) for x in value.numbers])
+    return checked(value, what)
+
+
+def _numbers_of(value: Property) -> tuple[Number, ...]:
+    return value.numbers if isinstance(value, BeamProperty) else (value,)
+
+
+def _is_zero(value: Property) -> bool:
+    return all(map(known_zero, _numbers_of(value)))
+
+
+def _refuse(name: str, value: Number, unit: str) -> None:
+    if not is_symbolic(value) and not as_float(value) > 0:
+        raise ModelError(f"{name} of a beam is {as_float(value):g} {unit}; give a positive number.")
 
 
 def shapes_of(modes: Any, body: str) -> Shapes:
@@ -261,7 +430,7 @@ def _functions(modes: Any, direction: str, body: str) -> ShapeFunctions:
     return legendre(modes, direction)
 
 
-def check_beam(beam: Beam, shapes: Shapes, body: str) -> None:
+def check_beam(beam: Beam, shapes: Shapes, body: str, elements: int = 1) -> None:
     """Raise if a beam lacks a number that the modes of its body need.
 
     Raises
@@ -275,8 +444,23 @@ def check_beam(beam: Beam, shapes: Shapes, body: str) -> None:
                 f"the beam of body {body!r} has no {name}, which its modes need. Give it: nothing "
                 "is estimated."
             )
+    for direction, functions in shapes:
+        check_shapes(direction, functions, body)
+    symbols = [name for name, x in beam.numbers().items() if is_symbolic(x)]
+    symbols = [name for name in symbols if not name.startswith(("beam_", "damping"))]
+    is_modal = beam.damping is not None and beam.damping.is_modal
+    if is_modal and elements > 1:
+        raise ModelError(
+            f"the modal damping of body {body!r} is that of one element, and it has {elements}. "
+            "Give one element with more modes, or a da.Rayleigh damping."
+        )
+    if is_modal and symbols:
+        raise ModelError(
+            f"the modal damping of body {body!r} needs numbers, and {symbols[0]} is the symbol "
+            f"{beam.numbers()[symbols[0]]}. Give numbers, or a da.Rayleigh damping."
+        )
     twists = any(direction == TWIST for direction, _ in shapes)
-    if twists and known_zero(beam.rotary_inertia[0]):
+    if twists and _is_zero(beam.rotary_inertia[0]):
         raise ModelError(
             f"the beam of body {body!r} twists but has no rotary inertia about x. Give "
             "rotary_inertia=(rho (Iy + Iz), rho Iy, rho Iz) [kg m]."

@@ -7,14 +7,15 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from dalembert.beams.beam_properties import BeamProperty
 from dalembert.beams.beam_quadrature import (
     Rule,
     gauss,
 )
 from dalembert.beams.integrals import (
-    TRANSCENDENTAL,
     breaks_of,
     degree_of,
+    points_of,
     rule_of,
 )
 from dalembert.beams.shape_functions import (
@@ -82,6 +83,11 @@ class Bending:
         return degree_of(*(f for _, f in self.shapes))
 
     @cached_property
+    def points(self) -> int:
+        """Nodes of quadrature on a piece, of functions that are no polynomials."""
+        return points_of(*(f for _, f in self.shapes))
+
+    @cached_property
     def functions(self) -> dict[str, ShapeFunctions]:
         """Shape functions by direction."""
         return dict(self.shapes)
@@ -108,18 +114,34 @@ class Bending:
         """
         return not self.is_polynomial and len(self.turning) > 1
 
-    def slices(self, exact: bool) -> Rule:
-        """Quadrature of the mass; exact for polynomials of the coordinates."""
-        if self.is_polynomial and self.degree is not None:
-            order = 1 if self.kinematics == "first_order" else 2
-            return rule_of(self.breaks, max(2, 2 * order * (self.degree - order + 1)), exact)
-        return self.nodes
+    def slices(self, exact: bool, varying: Sequence[BeamProperty] = ()) -> Rule:
+        """Quadrature of the mass, of properties that vary; exact for polynomials of the coordinates."""
+        if not self.is_polynomial or self.degree is None:
+            return self.along(varying)
+        breaks, more = self._pieces(varying)
+        order = 1 if self.kinematics == "first_order" else 2  # in slopes, which are integrated once
+        return rule_of(breaks, max(2, 2 * (order * (self.degree - 1) + 1)) + more, exact)
 
     @cached_property
     def nodes(self) -> Rule:
         """Quadrature along the centre line."""
-        points = TRANSCENDENTAL if self.degree is None else self.degree + MORE_POINTS
-        return gauss(self.breaks, points)
+        return gauss(self.breaks, self._points)
+
+    def along(self, varying: Sequence[BeamProperty]) -> Rule:
+        """Quadrature along the centre line, of properties that vary."""
+        breaks, more = self._pieces(varying)
+        return gauss(breaks, self._points + more)
+
+    def _pieces(self, varying: Sequence[BeamProperty]) -> tuple[tuple[Any, ...], int]:
+        """Ends of the pieces on which shape functions and properties are smooth, and the highest
+        degree of these.
+        """
+        breaks = {*self.breaks, *(x for v in varying for x in v.breaks)}
+        return tuple(sorted(breaks)), max((v.degree for v in varying), default=0)
+
+    @property
+    def _points(self) -> int:
+        return self.points if self.degree is None else self.degree + MORE_POINTS
 
     def displacement(
         self, direction: str, delta: Sequence[Scalar], xi: Any, derivative: int = 0

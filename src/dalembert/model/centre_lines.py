@@ -143,7 +143,7 @@ class QuadraticLine(CentreLine):
         left = functions.values if one == TWIST else functions.slopes
         right = bending.functions[other].slopes
         degree = None if bending.degree is None else 2 * bending.degree
-        products = products_to(xi, left, right, bending.breaks, degree)
+        products = products_to(xi, left, right, bending.breaks, degree, bending.points)
         for i, row in enumerate(products, bending.at[one].start):
             for k, number in enumerate(row, bending.at[other].start):
                 rows[i][k] = rows[k][i] = factor * number

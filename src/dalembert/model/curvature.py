@@ -13,6 +13,7 @@ from functools import (
 )
 from typing import Any
 
+from dalembert.beams.beam_quadrature import Rule
 from dalembert.beams.shape_functions import TWIST
 from dalembert.expr import (
     Graph,
@@ -54,18 +55,20 @@ class CurvatureForces(BeamForces):
 
     Of a beam that does not twist by coordinates, kappa_x has no energy.
 
-    bending : displacements; length : of the beam; moduli : C by axis; damping : time [s]
+    bending : displacements; length : of the beam; rule : quadrature along it
+    moduli : C by axis, at each node; damping : time [s]
     """
 
     bending: Bending
     length: Scalar
-    moduli: tuple[Scalar, ...]
+    rule: Rule
+    moduli: tuple[tuple[Scalar, ...], ...]
     damping: Scalar
 
     def energy(self, q: Sequence[Scalar]) -> Scalar:
         """Strain energy U [J]."""
         delta = q[self.at_q]
-        weights = self.bending.nodes.weights
+        weights = self.rule.weights
         densities = [node[0] for node in self._at_nodes(ENERGY, delta, delta)]
         return total_of(weights, densities) * self.length
 
@@ -113,7 +116,7 @@ class CurvatureForces(BeamForces):
 
     def _local(self, node: int, delta: Sequence[Scalar]) -> list[Scalar]:
         y: list[Scalar] = [0.0] * len(self._scales)
-        for variables, x in zip(_numbers(self.bending)[node], delta, strict=True):
+        for variables, x in zip(_numbers(self.bending, self.rule)[node], delta, strict=True):
             for k, number in variables:
                 y[k] = y[k] + x * number
         return [x * scale for x, scale in zip(y, self._scales, strict=True)]
@@ -123,14 +126,14 @@ class CurvatureForces(BeamForces):
     ) -> list[list[Scalar]]:
         plan = _plan(self.bending.turning, which)
         return [
-            plan.at([*self._local(k, delta), *self._local(k, rates), *self.moduli])
-            for k in range(len(self.bending.nodes.nodes))
+            plan.at([*self._local(k, delta), *self._local(k, rates), *moduli])
+            for k, moduli in enumerate(self.moduli)
         ]
 
     def _integral(self, of_nodes: list[list[Scalar]]) -> list[Scalar]:
         """Integral of forces on local variables, on the coordinates."""
         total: list[Scalar] = [0.0] * self.bending.count
-        nodes = zip(self.bending.nodes.weights, _numbers(self.bending), of_nodes, strict=True)
+        nodes = zip(self.rule.weights, _numbers(self.bending, self.rule), of_nodes, strict=True)
         for weight, numbers, forces in nodes:
             scaled = [f * s for f, s in zip(forces, self._scales, strict=True)]
             for i, variables in enumerate(numbers):
@@ -143,7 +146,7 @@ class CurvatureForces(BeamForces):
         of_nodes = self._at_nodes(which, delta, rates)
         n = self.bending.count
         total: Rows = [[0.0] * n for _ in range(n)]
-        nodes = zip(self.bending.nodes.weights, _numbers(self.bending), of_nodes, strict=True)
+        nodes = zip(self.rule.weights, _numbers(self.bending, self.rule), of_nodes, strict=True)
         for weight, numbers, entries in nodes:
             for c, column in enumerate(numbers):
                 scaled = self._combined(entries, column, weight)
@@ -166,13 +169,13 @@ class CurvatureForces(BeamForces):
 
 
 @lru_cache(maxsize=256)
-def _numbers(bending: Bending) -> list[list[list[tuple[int, float]]]]:
+def _numbers(bending: Bending, rule: Rule) -> list[list[list[tuple[int, float]]]]:
     """Derivatives of the local variables at each node by each coordinate, times powers of the
     length: (variable, number).
     """
     m = len(bending.turning)
     of_nodes = []
-    for xi in bending.nodes.nodes:
+    for xi in rule.nodes:
         numbers: list[list[tuple[int, float]]] = [[] for _ in range(bending.count)]
         for k, direction in enumerate(bending.turning):
             turns, bends = (bending.turns_by(direction, xi, order) for order in (0, 1))
@@ -221,10 +224,13 @@ def curvature_forces(
     beam: Beam, bending: Bending, places: tuple[str, slice, range], convert: Converter
 ) -> CurvatureForces:
     """The forces of a beam, its numbers converted."""
-    moduli = [getattr(beam, STIFFNESS_OF[d]) if d in bending.at else 0 for d in AXIS_OF]
-    damping = convert(beam.damping.stiffness) if beam.damping else 0
-    numbers = (convert(beam.length), tuple(map(convert, moduli)), damping)
-    return CurvatureForces(*places, bending, *numbers)
+    properties = [beam.along(STIFFNESS_OF[d]) if d in bending.at else None for d in AXIS_OF]
+    rule = bending.along([along for along in properties if along])
+    moduli = tuple(
+        tuple(along.at(xi, convert) if along else 0 for along in properties) for xi in rule.nodes
+    )
+    damping = convert(beam.damping.retardation) if beam.damping else 0
+    return CurvatureForces(*places, bending, convert(beam.length), rule, moduli, damping)
 
 
 def _sum(one: Rows, other: Rows, factor: Scalar) -> Rows:

@@ -47,10 +47,9 @@ class ElasticDeclaration(NamedTuple):
     def note(self, body: Body) -> Finding:
         """The note that tells the mass of the rigid body, and that of the beam."""
         beam = self.beam
-        assert beam.mass_per_length is not None
         before = f"{_shown(body.mass)} kg, centre at ({_listed(body.com)}) m"
-        middle = beam.origin.moved((beam.length / 2, 0, 0))
-        after = f"{_shown(beam.mass_per_length * beam.length)} kg, centre at ({_listed(middle)}) m"
+        middle = beam.origin.moved((beam.centre, 0, 0))
+        after = f"{_shown(beam.mass)} kg, centre at ({_listed(middle)}) m"
         return Finding(
             "note",
             f"body {body.name!r}",

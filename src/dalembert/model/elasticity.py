@@ -16,8 +16,8 @@ from dalembert.beams.integrals import products_to
 from dalembert.beams.shape_functions import (
     BEND_Y,
     BEND_Z,
-    STRETCH,
     TWIST,
+    bends,
 )
 from dalembert.expr import known_zero
 from dalembert.model.beam import (
@@ -31,6 +31,8 @@ from dalembert.spatial.vectors import (
     dot,
 )
 
+# Rotary inertia against the slopes of a deflection.
+_ROTARY_OF = {BEND_Y: "rotary_inertia[2]", BEND_Z: "rotary_inertia[1]"}
 Rows = list[list[Scalar]]
 
 
@@ -114,53 +116,77 @@ def elasticity(
     beam: Beam, bending: Bending, places: tuple[str, slice, range], convert: Converter
 ) -> Elasticity:
     """The linear elasticity of a beam, its numbers converted; of one that bends and twists far
-    that of its stretch, and its damping by mass.
+    that of its stretch, and its damping by mass or by modes.
     """
     n = bending.count
     stiffness: Rows = [[0] * n for _ in range(n)]
-    mass: Rows = [[0] * n for _ in range(n)]
-    length = convert(beam.length)
+    damping: Rows = [[0] * n for _ in range(n)]
     for direction, at in bending.at.items():
-        if not (bending.is_curved and direction in bending.turning):
-            modulus = convert(getattr(beam, STIFFNESS_OF[direction]))
-            power = 3 if direction in (BEND_Y, BEND_Z) else 1
-            _put(stiffness, at, _strains(bending, direction), modulus / length**power)
-        inertia = beam.rotary_inertia[0] if direction == TWIST else beam.mass_per_length
-        _put(mass, at, _squares(bending, direction), convert(inertia) * length)
-    return Elasticity(*places, stiffness, _damping(beam, convert, stiffness, mass))
+        K = _stiffness(beam, bending, direction, convert)
+        is_curved = bending.is_curved and direction in bending.turning
+        linear = [[0] * len(K) for _ in K] if is_curved else K
+        _put(stiffness, at, linear)
+        if beam.damping is not None:
+            M = _mass(beam, bending, direction, convert)
+            strained = K if beam.damping.is_modal else linear
+            _put(damping, at, beam.damping.matrix(M, strained, convert))
+    return Elasticity(*places, stiffness, damping)
 
 
-def _damping(beam: Beam, convert: Converter, stiffness: Rows, mass: Rows) -> Rows:
-    if beam.damping is None:
-        return [[0] * len(stiffness) for _ in stiffness]
-    by_mass, by_stiffness = convert(beam.damping.mass), convert(beam.damping.stiffness)
-    return [
-        [m * by_mass + k * by_stiffness for m, k in zip(*rows, strict=True)]
-        for rows in zip(mass, stiffness, strict=True)
-    ]
-
-
-def _strains(bending: Bending, direction: str) -> Rows:
-    """Integrals of products of curvatures, or of slopes of twist and stretch, over xi."""
+def _stiffness(beam: Beam, bending: Bending, direction: str, convert: Converter) -> Rows:
+    """Stiffness of a direction: modulus times products of curvatures, or of slopes of twist and
+    stretch.
+    """
     functions = bending.functions[direction]
-    strain = functions.slopes if direction in (TWIST, STRETCH) else functions.curvatures
-    return _integrals(bending, strain)
+    strain = functions.curvatures if bends(direction) else functions.slopes
+    lengths = convert(beam.length) ** (3 if bends(direction) else 1)
+    modulus = STIFFNESS_OF[direction]
+    return _integrals(beam, modulus, bending, strain, lambda x: convert(x) / lengths)
 
 
-def _squares(bending: Bending, direction: str) -> Rows:
-    return _integrals(bending, bending.functions[direction].values)
+def _mass(beam: Beam, bending: Bending, direction: str, convert: Converter) -> Rows:
+    """Mass matrix of a direction of the clamped beam at rest."""
+    functions, length = bending.functions[direction], convert(beam.length)
+    inertia = "rotary_inertia[0]" if direction == TWIST else "mass_per_length"
+    M = _integrals(beam, inertia, bending, functions.values, lambda x: convert(x) * length)
+    if direction not in _ROTARY_OF or not beam.has_rotary_inertia:
+        return M
+    rotary = _ROTARY_OF[direction]
+    turned = _integrals(beam, rotary, bending, functions.slopes, lambda x: convert(x) / length)
+    return [[a + b for a, b in zip(*rows, strict=True)] for rows in zip(M, turned, strict=True)]
 
 
-def _integrals(bending: Bending, of: Callable[..., Any]) -> Rows:
-    degree = None if bending.degree is None else 2 * bending.degree
-    return products_to(1, of, of, bending.breaks, degree)
+def _integrals(
+    beam: Beam,
+    name: str,
+    bending: Bending,
+    of: Callable[..., Any],
+    factor: Callable[[Any], Scalar],
+) -> Rows:
+    """Integrals over xi of a property times products of functions; `factor` converts its numbers."""
+    along = beam.along(name)
+    breaks = tuple(sorted({*bending.breaks, *along.breaks}))
+    degree = None if bending.degree is None else 2 * bending.degree + along.degree
+
+    def weighted(xi: Any) -> list[Any]:
+        """Functions times the weight of each number of the property."""
+        row = of(xi)
+        return [x * w for w in along.weights(xi) for x in row]
+
+    products = products_to(1, weighted, of, breaks, degree, bending.points)
+    n = len(products[0])
+    total: Rows = [[0] * n for _ in range(n)]
+    for number, start in zip(along.numbers, range(0, len(products), n), strict=True):
+        value = factor(number)
+        for sums, row in zip(total, products[start : start + n], strict=True):
+            sums[:] = [a if x == 0 else a + value * x for a, x in zip(sums, row, strict=True)]
+    return total
 
 
-def _put(matrix: Rows, at: slice, block: Rows, factor: Scalar) -> None:
-    """Set a block of a matrix; zeros stay exact."""
-    for i, row in enumerate(block, at.start):
-        for k, x in enumerate(row, at.start):
-            matrix[i][k] = 0 if x == 0 else factor * x
+def _put(matrix: Rows, at: slice, block: Rows) -> None:
+    """Set a block of a matrix."""
+    for row, entries in zip(matrix[at], block, strict=True):
+        row[at] = entries
 
 
 def _times(matrix: Rows, vector: Sequence[Scalar]) -> list[Scalar]:

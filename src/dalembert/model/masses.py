@@ -186,8 +186,9 @@ def _carried(bodies: Sequence[Body], joints: Sequence[Joint]) -> Mapping[str, se
 
 def _inertial(body: Body) -> tuple[Number, ...]:
     """Numbers any of which gives a body inertia."""
-    of_beam = body.beam.mass_per_length if body.beam is not None else None
-    return (body.mass, *body.inertia, 0 if of_beam is None else of_beam)
+    has_mass = body.beam is not None and body.beam.mass_per_length is not None
+    of_beam = body.beam.mass if has_mass else 0  # type: ignore[union-attr]
+    return (body.mass, *body.inertia, of_beam)
 
 
 def _nonzero(x: Number) -> bool:

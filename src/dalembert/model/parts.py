@@ -92,7 +92,7 @@ class Body(Part):
         object.__setattr__(self, "modes", shapes_of(modes, self.name))
         check_whole(f"elements of body {self.name!r}", self.elements, 1)
         if self.beam is not None:
-            check_beam(self.beam, self.modes, self.name)
+            check_beam(self.beam, self.modes, self.name, self.elements)
         elif self.modes or self.elements != 1:
             raise ModelError(f"body {self.name!r} has modes but no beam. Give beam=da.Beam(...).")
         object.__setattr__(self, "mass", checked(self.mass, f"mass of body {self.name!r}"))

@@ -160,15 +160,15 @@ class _TreeBuilder:
         placed = _collapsed(X * beam.origin.transform(self.convert, self.exact))
         bending = body.bending
         if bending is None:
-            for x, slice_of_mass in self._slices(beam, rule_of((0, 1), 2, self.exact)):
+            for x, slice_of_mass in self._slices(beam, self._rigid_rule(beam)):
                 at = placed * Transform(Vector((x, 0, 0)))
                 self.links[i].append(slice_of_mass.to_parent(at))
             return
         elements = self.beams[body.name] = []
-        of_element = beam.element_of(body.elements)
         for number in range(body.elements):
             if elements:  # on the end of the one before
                 i, placed = self._section(elements[-1], 1), Transform()
+            of_element = beam.element_of(body.elements, number)
             elements.append(_Element(body, number, of_element, bending, i, placed))
             self._put_element(elements[-1])
 
@@ -179,7 +179,7 @@ class _TreeBuilder:
         self.elastic.append(elasticity(beam, bending, places, self.convert))
         if bending.is_curved:
             self.elastic.append(curvature_forces(beam, bending, places, self.convert))
-        rule = bending.slices(self.exact)
+        rule = bending.slices(self.exact, beam.inertias)
         slices = self._slices(beam, rule)
         for xi, (_, slice_of_mass) in zip(rule.nodes, slices, strict=True):
             section = self._section(element, xi, beam.has_rotary_inertia)
@@ -191,16 +191,21 @@ class _TreeBuilder:
         at_q, at_v = (at.start + element.number * n for at in (entry.at_q, entry.at_v))
         return slice(at_q, at_q + n), range(at_v, at_v + n)
 
+    def _rigid_rule(self, beam: Beam) -> Rule:
+        """Quadrature of the mass of a rigid rod."""
+        breaks = tuple(sorted({x for v in beam.inertias for x in v.breaks}))
+        return rule_of(breaks, 2 + max(v.degree for v in beam.inertias), self.exact)
+
     def _slices(self, beam: Beam, rule: Rule) -> list[tuple[Scalar, Inertia]]:
         """Places along a beam and inertias of its slices of mass."""
-        assert beam.mass_per_length is not None
         length = self.convert(beam.length)
-        density = self.convert(beam.mass_per_length) * length
-        moments = [self.convert(x) * length for x in beam.rotary_inertia]
+        mass_per_length, *rotary = beam.inertias
         slices = []
         for xi, weight in zip(*rule, strict=True):
-            tensor = Matrix.diagonal(*(m * weight for m in moments))
-            slices.append((length * xi, Inertia.of(density * weight, ZERO, tensor)))
+            mass = mass_per_length.at(xi, self.convert) * length * weight
+            moments = [v.at(xi, self.convert) * length * weight for v in rotary]
+            tensor = Matrix.diagonal(*moments)
+            slices.append((length * xi, Inertia.of(mass, ZERO, tensor)))
         return slices
 
     def _section(self, element: _Element, xi: Any, turns: bool = True) -> int:

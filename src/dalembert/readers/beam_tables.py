@@ -11,11 +11,14 @@ from fractions import Fraction
 from typing import Any, NamedTuple
 
 from dalembert.beams import ShapeFunctions, ShapePolynomials, legendre
+from dalembert.beams.beam_properties import BeamProperty
 from dalembert.beams.shape_functions import BEND_Y, DIRECTIONS
 from dalembert.errors import ReadError
 from dalembert.expr import Expr
-from dalembert.model.beam import BENDS, KINEMATICS, MODES, MOST_MODES, SECTION, Beam, Rayleigh
+from dalembert.model.beam import BENDS, KINEMATICS, MODES, MOST_MODES, SECTION, Beam
+from dalembert.model.beam_damping import Rayleigh
 from dalembert.model.elastic_declarations import ElasticDeclaration
+from dalembert.model.numbered import named
 from dalembert.model.parts import Body
 from dalembert.readers.toml_tables import Table, origin_entry, origin_under, unless
 
@@ -174,11 +177,14 @@ def beam_entries(body: Body) -> Entries:
     Raises
     ------
     ReadError
-        Its damping has no table.
+        Its damping, or a property that varies, has no table.
     """
     beam = body.beam
     assert beam is not None
     section = {key: x for key in SECTION if (x := getattr(beam, key)) is not None}
+    for key, value in (section | named("rotary_inertia", beam.rotary_inertia)).items():
+        if isinstance(value, BeamProperty):
+            raise _without_table(body, key, value)
     entries = {"length": beam.length, **section}
     entries |= unless((0, 0, 0), rotary_inertia=beam.rotary_inertia)
     entries |= origin_entry(beam.origin)
@@ -186,7 +192,7 @@ def beam_entries(body: Body) -> Entries:
     damping = beam.damping
     if damping is None:
         return entries
-    if type(damping) is not Rayleigh:
+    if not isinstance(damping, Rayleigh) or type(damping) is not Rayleigh:
         raise _without_table(body, "damping", damping)
     of_damping = unless(0, mass=damping.mass) | unless(0, stiffness=damping.stiffness)
     return entries | {"damping": of_damping}
@@ -223,6 +229,6 @@ def _written(body: Body, functions: ShapeFunctions, direction: str) -> int | Ent
 
 def _without_table(body: Body, what: str, value: Any) -> ReadError:
     return ReadError(
-        f"body {body.name!r} cannot be written: its {what} of class {type(value).__name__} have no "
+        f"body {body.name!r} cannot be written: its {what} of class {type(value).__name__} has no "
         "table. Keep it in Python."
     )
