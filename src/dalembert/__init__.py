@@ -17,6 +17,7 @@ _HOMES = {
     "dalembert.readers.generators": ("planar_chain", "random_tree"),
     "dalembert.model.mechanism": ("Mechanism",),
     "dalembert.model.parts": ("Body", "Frame", "Joint", "Limits", "Mimic"),
+    "dalembert.model.transmissions": ("Transmission",),
     "dalembert.model.origins": ("Origin", "Source"),
     "dalembert.model.beam": ("Beam",),
     "dalembert.model.beam_damping": ("ModalDamping", "Rayleigh"),

@@ -137,6 +137,7 @@ from dalembert.model.parts import Frame as Frame
 from dalembert.model.parts import Joint as Joint
 from dalembert.model.parts import Limits as Limits
 from dalembert.model.parts import Mimic as Mimic
+from dalembert.model.transmissions import Transmission as Transmission
 from dalembert.native.function import function as function
 from dalembert.readers.dh import DHParameters as DHParameters
 from dalembert.readers.dh import from_dh as from_dh
@@ -211,6 +212,7 @@ __all__ = [
     "Stribeck",
     "Sweep",
     "System",
+    "Transmission",
     "Universal",
     "UnknownNameError",
     "absolute",

@@ -135,7 +135,7 @@ def test_loops_of_a_urdf_file_stand_in_a_file_beside_it(tmp_path):
 
 @pytest.mark.parametrize(("old", "new", "message"), [
     ('"rocker"', '"roker"', r"constraint 'pin' \(.*loops.toml, line 7\): it names the frame 'roker', .* Did you mean 'rocker'\?"),
-    ("[[frame]]", "[[joint]]", "line 2: the file: unknown key 'joint' for a file beside a robot file"),
+    ("[[frame]]", "[[link]]", "line 2: the file: unknown key 'link' for a file beside a robot file"),
     ('["a"]', '["e"]', "line 1: the file: unknown actuated 'e'"),
 ])
 def test_faults_of_a_file_beside_a_urdf_file_have_its_lines(tmp_path, old, new, message):

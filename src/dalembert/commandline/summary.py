@@ -50,6 +50,13 @@ def summarize(out: Console, mechanism: Mechanism) -> None:
             f"follower {name}: q = {number(mimic.multiplier)} q({mimic.joint}) + "
             f"{number(mimic.offset)}",
         )
+    for joint in mechanism.joints:
+        if (through := joint.transmission) is not None:
+            line(
+                out,
+                f"flexible joint {joint.name}: stiffness {number(through.stiffness)}, damping "
+                f"{number(through.damping)}, driven by {through.motor}",
+            )
     if mechanism.frames:
         line(out, "frames: " + ", ".join(f"{f.name} on {f.body}" for f in mechanism.frames))
     if mechanism.constraints:

@@ -104,8 +104,8 @@ def passive(
             spring = (displaced[m] - joint.rest[m]) * joint.stiffness[m] if has_springs else 0.0
             force = spring + rates[m] * joint.viscous[m] + sign(rates[m]) * joint.coulomb[m]
             tau[k] = tau[k] - force * joint.factor
-    for beam in tree.elastic:
-        for k, force in zip(beam.at_v, beam.forces(q, qd, elastic), strict=True):
+    for spring in tree.elasticities:
+        for k, force in zip(spring.at_v, spring.forces(q, qd, elastic), strict=True):
             tau[k] = tau[k] + force
     return tau
 
@@ -120,11 +120,11 @@ def coulomb(mechanism: Mechanism) -> np.ndarray:
 
 
 def spring_energy(tree: Tree, q: Sequence[Scalar], energy: Scalar = 0.0) -> Scalar:
-    """Energy of the joints' springs, 1/2 sum_k k_k (q_k - rest_k)^2, and of bent beams, added to
-    another [J].
+    """Energy of the joints' springs, 1/2 sum_k k_k (q_k - rest_k)^2, of transmissions and of bent
+    beams, added to another [J].
     """
-    for beam in tree.elastic:
-        energy = energy + beam.energy(q)
+    for spring in tree.elasticities:
+        energy = energy + spring.energy(q)
     for joint in tree.joint[1:]:
         if joint.is_section or joint.type.nq != joint.type.nv:  # no springs there (validated)
             continue
@@ -149,8 +149,8 @@ def stiffness_and_damping(
         for m, k in enumerate(joint.dof):
             stiffness = square * joint.stiffness[m] if has_springs else 0
             yield k, k, stiffness, square * joint.viscous[m]
-    for beam in tree.elastic:
-        yield from beam.derivatives(q, qd)
+    for spring in tree.elasticities:
+        yield from spring.derivatives(q, qd)
 
 
 def external_wrenches(tree: Tree, q: Sequence[Scalar], loads: Sequence[tuple]) -> dict[int, Force]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
 
@@ -15,6 +15,7 @@ from dalembert.expr import known_zero
 from dalembert.model.constraint import Constraint, principles_of
 from dalembert.model.elastic_declarations import rigid_again
 from dalembert.model.findings import Finding
+from dalembert.model.flexible_drives import stiffly_driven, with_spring_to
 from dalembert.model.joints import Fixed, Free, JointType
 from dalembert.model.linkage import Linkage
 from dalembert.model.numbers import Number, as_exact, as_float, checked_vector, several
@@ -33,6 +34,7 @@ def without(mechanism: L, kinds: Sequence[str]) -> L:
     for kind in kinds:
         if kind not in KINDS:
             raise UnknownNameError("kind", kind, KINDS)
+    _check_rotors(mechanism, kinds)
     changes: dict[str, Any] = {}
     if "friction" in kinds:
         changes |= {"viscous": 0, "coulomb": 0, "friction": None}
@@ -46,8 +48,18 @@ def without(mechanism: L, kinds: Sequence[str]) -> L:
         mechanism = replace(mechanism, constraints=(), principles=(), actuated=None)
     if "elasticity" in kinds:
         rigid = replace(mechanism, bodies=tuple(map(rigid_again, mechanism.bodies)))
-        mechanism = _seen_by_functions(mechanism, rigid)
+        mechanism = _seen_by_functions(mechanism, stiffly_driven(rigid))
     return replace(mechanism, joints=tuple(replace(j, **changes) for j in mechanism.joints))
+
+
+def _check_rotors(mechanism: Linkage, kinds: Sequence[str]) -> None:
+    """Raise if motors behind springs are to have no inertia."""
+    flexible = [joint.name for joint in mechanism.joints if joint.transmission is not None]
+    if flexible and "rotors" in kinds and "elasticity" not in kinds:
+        raise ModelError(
+            f"motors of flexible joints ({', '.join(flexible)}) have no motion without their rotors' "
+            "inertia: mechanism.without('elasticity', 'rotors')."
+        )
 
 
 def floating(mechanism: L) -> L:
@@ -174,9 +186,9 @@ def _constraint_fields(mechanism: Linkage, other: Body | Linkage, name: str) -> 
 
     def driven(own: Linkage) -> tuple[str, ...]:
         """Names of the driven joints."""
-        return (
-            tuple(j.name for j in own.independent_joints) if own.actuated is None else own.actuated
-        )
+        if own.actuated is not None:
+            return own.actuated
+        return tuple(j.name for j in own.independent_joints if j.transmission is None)
 
     some = mechanism.actuated is not None or other.actuated is not None
     return {
@@ -200,12 +212,16 @@ def _named_parts(other: Body | Linkage, name: str) -> tuple[Any, Any, Any, Any]:
     def of_joint(joint: Joint) -> Joint:
         """A joint with the new names of itself, its bodies and its leader."""
         mimic = joint.mimic and replace(joint.mimic, joint=new(joint.mimic.joint))
+        through = joint.transmission
+        if through is not None:
+            through = replace(through, motor=new(through.motor))
         return replace(
             joint,
             name=new(joint.name),
             parent=new(joint.parent),
             child=new(joint.child),
             mimic=mimic,
+            transmission=through,
         )
 
     return (
@@ -240,10 +256,31 @@ def locked(mechanism: L, joints: Mapping[str, Any] | Sequence[str]) -> L:
         _check_straight(mechanism, name, given[name])
     bodies = (rigid_again(b) if b.name in elastic else b for b in mechanism.bodies)
     values = _locked_values(mechanism, {n: x for n, x in given.items() if n not in elastic})
-    fixed = (_fixed_at(j, values[j.name]) if j.name in values else j for j in mechanism.joints)
+    fixed = _with_locked(mechanism.joints, values)
     driven = mechanism.actuated and tuple(n for n in mechanism.actuated if n not in values)
     changed = replace(mechanism, bodies=tuple(bodies), joints=tuple(fixed), actuated=driven)
     return _seen_by_functions(mechanism, changed)
+
+
+def _with_locked(joints: Sequence[Joint], values: Mapping[str, list[Number]]) -> Iterator[Joint]:
+    """Joints, some of them fixed at values; a spring remains of a transmission to one of them."""
+    held_at = [
+        (joint.transmission, values[joint.name][0])
+        for joint in joints
+        if joint.transmission is not None and joint.name in values
+    ]
+    for joint in joints:
+        if joint.name in values:
+            yield _fixed_at(joint, values[joint.name])
+            continue
+        for transmission, value in held_at:
+            if transmission.motor == joint.name:
+                joint = with_spring_to(joint, transmission, value)
+        through = joint.transmission
+        if through is not None and through.motor in values:
+            sprung = with_spring_to(joint, through, values[through.motor][0])
+            joint = replace(sprung, transmission=None)
+        yield joint
 
 
 def _is_elastic(mechanism: Linkage, name: str) -> bool:

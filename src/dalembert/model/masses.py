@@ -135,11 +135,9 @@ def massless(
     by_name = {b.name: b for b in bodies}
     between: list[Body] = []
     for joint in joints:
-        if joint.is_fixed or any(
-            by_name[name].beam is not None or _nonzero(x)
-            for name in groups[joint.child]
-            for x in _inertial(by_name[name])
-        ):
+        if joint.is_fixed or any(map(_nonzero, joint.rotor_inertia)):
+            continue
+        if any(_nonzero(x) for name in groups[joint.child] for x in _inertial(by_name[name])):
             continue
         body = by_name[joint.child]
         if groups[joint.child] & carriers:

@@ -32,6 +32,7 @@ from dalembert.model.content import digest
 from dalembert.model.elastic_declarations import ElasticDeclaration, declared
 from dalembert.model.external_forces import opened_loads
 from dalembert.model.findings import MAX_LISTED, Finding, collapsed, listed
+from dalembert.model.flexible_drives import with_flexible_joints
 from dalembert.model.joints.base import BUILT_IN
 from dalembert.model.linkage import Linkage
 from dalembert.model.numbers import Number, as_float, checked_vector, is_symbolic, several
@@ -573,6 +574,54 @@ class Mechanism(Linkage):
         given = {name: ElasticDeclaration(beam, modes) for name, beam in beams.items()}
         return declared(self, given)
 
+    def with_flexible_joints(
+        self, stiffness: Mapping[str, Number], damping: Number | Mapping[str, Number] = 0
+    ) -> Mechanism:
+        """With joints that are driven by motors through springs and dampers.
+
+            M(q) qdd + bias = K (theta - q) + D (thetad - qd) + passive forces
+            B thetadd = tau + K (q - theta) + D (qd - thetad)
+
+        The motor of a joint 'elbow' is a joint 'elbow.motor' on a body 'elbow.rotor' without mass.
+        Its coordinate theta is the motor's turn divided by the gear ratio, its inertia B =
+        gear_ratio^2 rotor_inertia; it takes the joint's rotor_inertia, gear_ratio and limits of
+        velocity and effort; friction and limits of position stay with the joint. Motors come after
+        all other joints in q and qd, and tau of the drive acts there. The turning of rotors with
+        the bodies that carry them is left out (the reduced model of Spong, right for large gear
+        ratios).
+
+        Parameters
+        ----------
+        stiffness : {str: number}
+            K by joint [N m/rad, N/m], seen at the joint.
+        damping : number or {str: number}
+            D [N m s/rad, N s/m].
+
+        Raises
+        ------
+        UnknownNameError
+            There is no such joint.
+        ModelError, TypeError, ValueError
+            A joint has several freedoms, no rotor inertia, or is flexible already; a stiffness is
+            not positive.
+
+        References
+        ----------
+        Spong, Modeling and control of elastic joint robots (1987).
+
+        Examples
+        --------
+        >>> import dalembert as da
+        >>> arm = da.planar_chain(1).replace({"q1.rotor_inertia": 1e-4, "q1.gear_ratio": 100})
+        >>> flexible = arm.with_flexible_joints({"q1": 500.0}, damping=0.5)
+        >>> flexible.coordinate_names
+        ('q1', 'q1.motor')
+        >>> da.passive_force(flexible, [0.0, 0.01], [0.0, 0.0])
+        array([ 5., -5.])
+        """
+        check_instance("stiffness", stiffness, Mapping, "{joint: stiffness}, as {'elbow': 500.0}")
+        return with_flexible_joints(self, stiffness, damping)
+
     def floating(self) -> Mechanism:
         """With the base body on a free joint from a new base 'world'.
 
@@ -586,7 +635,7 @@ class Mechanism(Linkage):
 
     def without(self, *kinds: str) -> Mechanism:
         """Without 'friction', 'springs', 'rotors', 'limits', 'constraints' or 'elasticity': links
-        then are rigid, of the same mass.
+        then are rigid, of the same mass, and motors follow their joints.
 
         Raises
         ------

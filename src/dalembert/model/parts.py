@@ -45,6 +45,7 @@ from dalembert.model.origins import (
     Origin,
     Source,
 )
+from dalembert.model.transmissions import Transmission
 from dalembert.spatial.inertias import Inertia
 from dalembert.spatial.vectors import (
     Matrix,
@@ -220,7 +221,8 @@ class Joint(Part):
     viscous [N m s/rad, N s/m], coulomb [N m, N], rotor_inertia [kg m^2] behind gear_ratio (motor
     turns per joint turn, 1/m for a translation), stiffness [N m/rad, N/m] about rest [rad, m]: one
     number per velocity entry, a single number for all. friction: law of dry friction in
-    simulations, where it is another than Coulomb's.
+    simulations, where it is another than Coulomb's. transmission: spring and damper from the joint
+    that is its motor.
 
     Examples
     --------
@@ -245,6 +247,7 @@ class Joint(Part):
     mimic: Mimic | None = None
     source: Source = field(default=NOWHERE, compare=False)
     friction: Stribeck | None = None
+    transmission: Transmission | None = None
 
     def __post_init__(self) -> None:
         for role in ("name", "parent", "child"):
@@ -258,6 +261,12 @@ class Joint(Part):
             self.mimic,
             (Mimic, type(None)),
             "a da.Mimic, or nothing",
+        )
+        check_instance(
+            f"transmission of joint {self.name!r}",
+            self.transmission,
+            (Transmission, type(None)),
+            "a da.Transmission, or nothing",
         )
         if not isinstance(self.type, JointType):
             raise TypeError(
@@ -300,7 +309,8 @@ class Joint(Part):
 
     def numbers(self) -> dict[str, Number]:
         """Numbers by name: origin[k], rotation[k]; the type's own; PER_VELOCITY[k]; multiplier and
-        offset of a follower; OF_FRICTION.
+        offset of a follower; OF_FRICTION; stiffness and damping of a
+        transmission.
         """
         numbers = self.origin.numbers() | self.type.numbers()
         for name in PER_VELOCITY:
@@ -309,7 +319,7 @@ class Joint(Part):
             numbers |= {"multiplier": self.mimic.multiplier, "offset": self.mimic.offset}
         if self.friction:
             numbers |= dict(zip(OF_FRICTION, self.friction, strict=True))
-        return numbers
+        return numbers | (self.transmission.numbers() if self.transmission else {})
 
     def with_numbers(self, numbers: Mapping[str, Number]) -> Joint:
         """The joint with other numbers, by the names of `numbers()`."""
@@ -326,6 +336,7 @@ class Joint(Part):
             origin=self.origin.with_numbers(numbers),
             mimic=mimic,
             friction=self.friction and Stribeck(*(numbers[name] for name in OF_FRICTION)),
+            transmission=self.transmission and self.transmission.with_numbers(numbers),
             **changes,
         )
 
@@ -336,9 +347,11 @@ class Joint(Part):
         if type(self) is not Joint or of_type is None or of_origin is None:
             return None
         leader = self.mimic and self.mimic.joint
-        return repr(
-            (self.name, of_type, self.parent, self.child, leader, of_origin)
-        ) + numbers_as_text(self)
+        names = (self.name, of_type, self.parent, self.child, leader, of_origin)
+        if self.transmission is None:
+            return repr(names) + numbers_as_text(self)
+        through = self.transmission.identity()
+        return through and repr((*names, through)) + numbers_as_text(self)
 
 
 @dataclass(frozen=True)

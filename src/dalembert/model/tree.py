@@ -15,6 +15,7 @@ from dalembert.model.constraint import FramePlace
 from dalembert.model.elasticity import BeamForces
 from dalembert.model.joints import JointType
 from dalembert.model.numbers import Converter
+from dalembert.model.transmissions import TransmissionSpring
 from dalembert.spatial.inertias import Inertia
 from dalembert.spatial.motion_force import Motion
 from dalembert.spatial.transforms import Transform
@@ -127,6 +128,7 @@ class Tree:
     nv: int
     rotor: tuple[Scalar, ...]  # rotor inertias, reflected to the entries of qd
     elastic: tuple[BeamForces, ...] = ()  # of the beams
+    transmissions: tuple[TransmissionSpring, ...] = ()
     # places of constraints on beams, by body and origin
     on_beams: Mapping[tuple[str, Any], tuple[int, Transform]] = field(default_factory=dict)
 
@@ -136,6 +138,11 @@ class Tree:
             name: tuple(x) if type(x) is list else x for name, x in changes.items()
         }
         return replace(self, **frozen)
+
+    @property
+    def elasticities(self) -> tuple[BeamForces | TransmissionSpring, ...]:
+        """Beams and transmissions: elastic forces on several coordinates."""
+        return (*self.elastic, *self.transmissions)
 
     @cached_property
     def has_followers(self) -> bool:

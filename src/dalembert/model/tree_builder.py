@@ -4,7 +4,7 @@ converted.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from fractions import Fraction
 from functools import partial
 from typing import (
@@ -41,6 +41,7 @@ from dalembert.model.parts import (
     Body,
     Joint,
 )
+from dalembert.model.transmissions import TransmissionSpring
 from dalembert.model.tree import (
     Tree,
     TreeJoint,
@@ -130,8 +131,23 @@ class _TreeBuilder:
             mechanism.nv,
             _rotors(self.joints[1:], mechanism.nv),
             tuple(self.elastic),
+            tuple(self._transmissions()),
             on_beams,
         )
+
+    def _transmissions(self) -> Iterator[TransmissionSpring]:
+        """Springs between joints and their motors."""
+        entries = self.mechanism.entries
+        for joint in self.mechanism.joints:
+            if joint.transmission is None:
+                continue
+            ends = entries[joint.name], entries[joint.transmission.motor]
+            yield TransmissionSpring(
+                (ends[0].at_q.start, ends[1].at_q.start),
+                (ends[0].at_v.start, ends[1].at_v.start),
+                self.convert(joint.transmission.stiffness),
+                self.convert(joint.transmission.damping),
+            )
 
     def _added(self, carrier: int, joint: TreeJoint) -> int:
         self.parent.append(carrier)

@@ -23,6 +23,7 @@ from dalembert.model.numbered import Part
 from dalembert.model.numbers import Number, as_float, is_symbolic
 from dalembert.model.origins import NOWHERE, Source
 from dalembert.model.parts import Body, Frame, Joint
+from dalembert.model.transmissions import Transmission
 from dalembert.model.tree import Tree
 from dalembert.model.units import unit_findings
 
@@ -44,7 +45,7 @@ def structure(
     faults = _name_faults(bodies, joints, frames) or _connection_faults(name, bodies, joints)
     for joint in joints:
         faults += _joint_faults(joint)
-    return faults or _follower_faults(joints)
+    return faults or _follower_faults(joints) + _motor_faults(joints)
 
 
 def constraint_faults(mechanism: Linkage) -> list[Finding]:
@@ -263,6 +264,8 @@ def _joint_faults(joint: Joint) -> Iterator[Finding]:
         if joint.type.nq != joint.type.nv and any(_nonzero(k) for k in getattr(joint, name)):
             why = f"a {joint.type.name} joint has no single coordinate for a {part}."
             yield _of_joint(joint, why, f"Leave out {name}.")
+    if joint.transmission is not None:
+        yield from _transmission_faults(joint, joint.transmission)
     for name in ("viscous", "coulomb", "rotor_inertia", "stiffness"):
         for value in getattr(joint, name):
             if _negative(value):
@@ -273,6 +276,18 @@ def _joint_faults(joint: Joint) -> Iterator[Finding]:
     if joint.mimic is not None and (joint.type.nq, joint.type.nv) != (1, 1):
         why = f"a {joint.type.name} joint cannot follow another."
         yield _of_joint(joint, why, "A follower has one coordinate.")
+
+
+def _transmission_faults(joint: Joint, transmission: Transmission) -> Iterator[Finding]:
+    if (joint.type.nq, joint.type.nv) != (1, 1) or joint.mimic is not None:
+        kind = "follower" if joint.mimic is not None else f"{joint.type.name} joint"
+        why = f"a {kind} has no transmission."
+        yield _of_joint(joint, why, "A joint on a transmission has one coordinate of its own.")
+    for name, least in (("stiffness", "not above 0"), ("damping", "below 0")):
+        value = getattr(transmission, name)
+        if _negative(value) or name == "stiffness" and not _nonzero(value):
+            why = f"{name} of its transmission is {as_float(value):g}, {least}."
+            yield _of_joint(joint, why, "Give a positive number.")
 
 
 def _friction_faults(joint: Joint, law: Stribeck) -> Iterator[Finding]:
@@ -331,6 +346,29 @@ def _follower_faults(joints: Sequence[Joint]) -> list[Finding]:
     for joint in joints:
         if joint.mimic is not None:
             faults += _leader_faults(joint, by_name, hints=len(faults) < MAX_LISTED)
+    return faults
+
+
+def _motor_faults(joints: Sequence[Joint]) -> list[Finding]:
+    """Faults of the motors behind transmissions."""
+    faults: list[Finding] = []
+    by_name = {j.name: j for j in joints}
+    for joint in joints:
+        if joint.transmission is None:
+            continue
+        name = joint.transmission.motor
+        motor = by_name.get(name)
+        if motor is None:
+            what = f"joint {joint.name!r}"
+            hints = len(faults) < MAX_LISTED
+            faults.append(_unknown(what, "motor", name, by_name, joint.source, hints))
+        elif motor is joint:
+            faults.append(_of_joint(joint, "it is its own motor.", "Name another joint."))
+        elif motor.mimic is not None or motor.type.velocities != joint.type.velocities:
+            kind = "a follower" if motor.mimic is not None else f"a {motor.type.name} joint"
+            why = f"its motor {name!r} is {kind}."
+            fix = f"The motor of a {joint.type.name} joint has one such coordinate of its own."
+            faults.append(_of_joint(joint, why, fix))
     return faults
 
 

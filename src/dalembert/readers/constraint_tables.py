@@ -14,6 +14,7 @@ from dalembert.errors import ReadError
 from dalembert.generators.splines import ENDS
 from dalembert.model.constraint import PRINCIPLES, Constraint, FramePlace, principles_of
 from dalembert.model.elastic_declarations import ElasticDeclaration, declared
+from dalembert.model.flexible_drives import FlexibleDrive, put_in
 from dalembert.model.joints import JOINT_TYPES, JointType
 from dalembert.model.mechanism import Mechanism
 from dalembert.model.numbers import Number, as_float
@@ -35,6 +36,7 @@ from dalembert.readers.toml_tables import (
     origin_of,
     unless,
 )
+from dalembert.readers.transmission_tables import declared_drive
 
 EVERY = ("name", "kind", "principle")  # keys of every constraint
 Entries = dict[str, Any]
@@ -372,7 +374,8 @@ def _constraint(table: Table) -> Constraint:
 
 
 def with_constraints(mechanism: Mechanism, data: bytes, file: str) -> Mechanism:
-    """A mechanism with the elastic bodies, frames, constraints and driven joints of a TOML file.
+    """A mechanism with the elastic bodies, flexible joints, frames, constraints and driven joints of
+    a TOML file.
 
     Raises
     ------
@@ -381,9 +384,16 @@ def with_constraints(mechanism: Mechanism, data: bytes, file: str) -> Mechanism:
     """
     document = document_of(data, file)
     document.allow(
-        "decimals", "actuated", "body", "frame", "constraint", of="a file beside a robot file"
+        "decimals",
+        "actuated",
+        "body",
+        "joint",
+        "frame",
+        "constraint",
+        of="a file beside a robot file",
     )
     mechanism = declared(mechanism, _declarations(document, mechanism))
+    mechanism = put_in(mechanism, _drives(document, mechanism))
     found = constraints_of(document, mechanism.joints)
     frames: list[Frame] = [frame_of(table) for table in document.tables("frame")]
     return found.put_on(replace(mechanism, frames=(*mechanism.frames, *frames)))
@@ -401,6 +411,18 @@ def _declarations(document: Table, mechanism: Mechanism) -> dict[str, ElasticDec
         table.made("beam", declaration.of, bodies[name])
         declarations[name] = declaration
     return declarations
+
+
+def _drives(document: Table, mechanism: Mechanism) -> dict[str, FlexibleDrive]:
+    """Drives of joints of a robot file that are declared flexible, each once."""
+    joints = {joint.name: joint for joint in mechanism.joints}
+    drives: dict[str, FlexibleDrive] = {}
+    for table in document.tables("joint"):
+        drive = declared_drive(table, joints)
+        if drive.joint.name in drives:
+            raise table.error("it is declared twice.", "name")
+        drives[drive.joint.name] = drive
+    return drives
 
 
 # --- writing --------------------------------------------------------------------------------------

@@ -60,7 +60,7 @@ def load(
     constraints : path, bytes or text, optional
         A TOML file beside a robot file that has no such tables: [[constraint]] with the frames and
         driven joints that go with them, as loops of a URDF file; [[body]] with beams of links that
-        are elastic.
+        are elastic; [[joint]] with transmissions of joints that are flexible.
 
     Raises
     ------

@@ -37,6 +37,11 @@ from dalembert.readers.toml_tables import (
     origin_under,
     unless,
 )
+from dalembert.readers.transmission_tables import (
+    drive_of,
+    transmission_entry,
+    transmission_of,
+)
 from dalembert.spatial.angles import SNAP
 
 MOMENTS = ("xx", "xy", "yy", "xz", "yz", "zz")  # the order of Body.inertia
@@ -51,6 +56,7 @@ JOINT_KEYS = (
     *PER_VELOCITY,
     "friction",
     "mimic",
+    "transmission",
 )
 FRICTION_LAWS = ("coulomb", "stribeck")
 DEFAULTS = {name: 1 if name == "gear_ratio" else 0 for name in PER_VELOCITY}
@@ -87,12 +93,12 @@ def read_toml(data: bytes | str, file: str = "") -> Mechanism:
     document = document_of(data, file)
     document.allow("name", "decimals", "gravity", "actuated", *PARTS)
     bodies = tuple(map(_body, document.tables("body")))
-    joints = tuple(map(_joint, document.tables("joint")))
+    joints, rotors = _joints(document)
     frames = tuple(map(frame_of, document.tables("frame")))
     found = constraints_of(document, joints)
     return Mechanism(
         document.text("name", "mechanism"),
-        bodies,
+        (*bodies, *rotors),
         joints,
         frames,
         document.vector("gravity", 3, GRAVITY),
@@ -147,12 +153,27 @@ def _tensor(table: Table) -> tuple[Number, ...]:
         raise table.error(str(error), "inertia") from None
 
 
+def _joints(document: Table) -> tuple[tuple[Joint, ...], list[Body]]:
+    """Joints of a file, motors that transmissions leave unsaid after all others, and their rotors."""
+    joints: list[Joint] = []
+    motors: list[Joint] = []
+    rotors: list[Body] = []
+    for table in document.tables("joint"):
+        joint = _joint(table)
+        if (drive := drive_of(table, joint)) is not None:
+            joint = drive.joint
+            motors.append(drive.motor)
+            rotors.append(drive.rotor)
+        joints.append(joint)
+    return (*joints, *motors), rotors
+
+
 def _joint(table: Table) -> Joint:
     name = table.name("joint")
     joint_class = JOINT_TYPES[table.choice("type", tuple(JOINT_TYPES))]
     table.allow(*JOINT_KEYS, *joint_class.parameters, of=f"a {joint_class.name} joint")
     joint_type = joint_type_of(table)
-    per_velocity = {
+    per_velocity: dict[str, Any] = {
         key: table.per_velocity(key, joint_type.nv, default) for key, default in DEFAULTS.items()
     }
     return Joint(
@@ -166,6 +187,7 @@ def _joint(table: Table) -> Joint:
         mimic=_mimic(table),
         source=table.source,
         friction=_friction_law(table),
+        transmission=transmission_of(table),
     )
 
 
@@ -297,6 +319,8 @@ def _joint_entries(joint: Joint) -> dict[str, Any]:
         entries["friction"] = {"law": "stribeck", **joint.friction._asdict()}
     if joint.mimic is not None:
         entries["mimic"] = _mimic_entry(joint.mimic)
+    if joint.transmission is not None:
+        entries["transmission"] = transmission_entry(joint.transmission)
     return entries
 
 

@@ -101,10 +101,11 @@ class ConstrainedMechanism(MechanismSystem):
 
     @cached_property
     def driven(self) -> Sequence[int]:  # type: ignore[override]
-        """Entries of tau that drives can give; none of elastic bodies."""
+        """Entries of tau that drives can give: not on flexible joints, nor on elastic bodies."""
         mechanism = self._mechanism
         if mechanism.actuated is None:
-            return [k for h in mechanism.holders if not h.is_body for k in h.entry.at_v]
+            drives = (j for j in mechanism.independent_joints if j.transmission is None)
+            return [k for joint in drives for k in mechanism.entries[joint.name].at_v]
         return [k for name in mechanism.actuated for k in mechanism.entries[name].at_v]
 
     @property

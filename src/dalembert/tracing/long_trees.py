@@ -161,7 +161,7 @@ def _frame_motion(
     """As `kinematics.frame_motion`, by a loop over the bodies of a long path."""
     i, X_frame = place
     bodies = path(tree, i, root)
-    covered = not (tree.has_followers or tree.elastic) and _is_numeric(tree, bodies)
+    covered = not (tree.has_followers or tree.elasticities) and _is_numeric(tree, bodies)
     if len(bodies) < ROLLED_FROM or not covered or not _reads(trace, q):
         return None
     key = id(tree), i, root, *q, qd is None, *(() if qd is None else qd)

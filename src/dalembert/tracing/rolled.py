@@ -98,13 +98,14 @@ Shape = tuple[tuple[str, Structure], ...]  # of what is stored for a body, by na
 
 
 def covers(mechanism: Mechanism, names: Sequence[str]) -> bool:
-    """Whether there are scans for these quantities of this mechanism: followers couple joints, and
-    have none.
+    """Whether there are scans for these quantities of this mechanism: followers, beams
+    and transmissions couple joints, and have none.
     """
     return (
         bool(names)
         and set(names) <= ALGORITHMS.keys()
-        and not any(joint.mimic for joint in mechanism.joints)
+        and not any(joint.mimic or joint.transmission for joint in mechanism.joints)
+        and not mechanism.elastic_bodies
         and mechanism._graph is None
     )
 

@@ -28,6 +28,17 @@ def passive_forces(p: MechanismContext) -> list[Sum]:
                 for number, x in resisting
                 for t in _terms_of_expression(number)
             ]
+    for spring in p.tree.transmissions:
+        resisting = [
+            (spring.stiffness, _difference(q, spring.at_q)),
+            (spring.damping, _difference(v, spring.at_v)),
+        ]
+        for k, sign in zip(spring.at_v, (1, -1), strict=True):
+            rows[k] += [
+                Term(plain(t.number * sign), (*t.factors, (x, 1)))
+                for number, x in resisting
+                for t in _terms_of_expression(number)
+            ]
     return [Sum(tuple(map(_multiplied_out, row))) for row in rows]
 
 
@@ -44,7 +55,19 @@ def spring_energy(p: MechanismContext) -> Sum:
                 _multiplied_out(Term(plain(t.number * HALF), (*t.factors, squared)))
                 for t in _terms_of_expression(stiffness)
             ]
+    for spring in p.tree.transmissions:
+        wound = _difference(p.names[0], spring.at_q)
+        terms += [
+            Term(plain(t.number * HALF), (*t.factors, (wound, 2)))
+            for t in _terms_of_expression(spring.stiffness)
+        ]
     return Sum(tuple(terms))
+
+
+def _difference(names: Any, ends: tuple[int, int]) -> Sum:
+    """Entry of a motor less that of its joint."""
+    joint, motor = ends
+    return Sum((single(Name(names[motor]), 1), single(Name(names[joint]), -1)))
 
 
 def _stretch(joint: Any, q: str, rest: Any) -> Sum:
