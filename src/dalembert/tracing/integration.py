@@ -78,6 +78,7 @@ from dalembert.tracing.loops import (
 from dalembert.tracing.trace import GOAL
 
 Function = Callable[..., np.ndarray]  # (t, x, p) -> x'
+STRAIGHT = 200_000  # operations of derivatives, which are run once a step, without loops
 CONSTANTS = ("exact", "float", "symbol")  # operations of expressions that need no code
 SEEN = 1e-9  # of a step: one that ends no later than the last that was looked at, has been
 NUMBERS = (
@@ -179,6 +180,7 @@ class Steps(LoopTrace):
         """Make `linearised` f with derivatives, by default its own, if the method takes them."""
         if not isinstance(method, LinearlyImplicit):
             return
+        self.straight = STRAIGHT
         own = derivatives or Derivatives(partial(_slopes, f))
         p = self.registers["p"]
 

@@ -55,6 +55,7 @@ class Rows:
 class Trace:
     """Registers, tables and items of a program, while they are traced."""
 
+    straight = rolling.FROM  # operations of a block that is not run in loops, at most
     copying = 0  # number of the item that copies the results of the last block that is run in loops
 
     def __init__(self, registers: Mapping[str, int]):
@@ -95,7 +96,7 @@ class Trace:
         block = pruned(block_of(self.inputs_of(results), results, rolling.FROM), 0)
         ports = (*block.inputs, *block.outputs)
         places = [self.places[port.name].start for port in ports]
-        if block.operations() > rolling.FROM:
+        if block.operations() > self.straight:
             self._roll(block, places)
             return
         self.tables.append(Rows(block, []))
