@@ -16,7 +16,7 @@ from dalembert.arguments import check_choice, check_flag, real_array, refused
 from dalembert.errors import ShapeError
 from dalembert.integrators import METHODS, FixedStep, Method
 from dalembert.integrators.fixed_point import HUGE
-from dalembert.integrators.method_kinds import BAUMGARTE, STABILISATIONS
+from dalembert.integrators.method_kinds import BAUMGARTE, STABILISATIONS, LinearlyImplicit
 from dalembert.kinematics.forces import STICK
 from dalembert.model.friction_laws import Stribeck
 from dalembert.native.calls import thread_count
@@ -31,6 +31,7 @@ DAMPED = "generalized_alpha"  # the method with rho_inf
 ATTEMPTS = 1_000_000  # steps between two records of an adaptive method
 RECORDS = 1000  # of a duration, unless times or a spacing are given
 RTOL, ATOL = 1e-9, 1e-12  # of adaptive methods
+STIFF_RTOL = 1e-6  # of methods for stiff systems, with an absolute tolerance of a hundredth of it
 EPS = np.finfo(float).eps
 SMALLEST = 1e-300  # of atol: what is 0 and has no error passes with atol=0
 TOO_MANY = 1e8  # numbers in all records: beyond it, ask for fewer
@@ -224,8 +225,10 @@ class Stepping:
         ValueError
             The greatest step is not positive and finite, or the method has a fixed one.
         """
-        rtol = RTOL if self.rtol is None else self.rtol
-        atol = ATOL if self.atol is None else max(self.atol, SMALLEST)
+        is_stiff = isinstance(method, LinearlyImplicit)
+        rtol = (STIFF_RTOL if is_stiff else RTOL) if self.rtol is None else self.rtol
+        default = rtol / 100 if is_stiff and rtol else ATOL
+        atol = default if self.atol is None else max(self.atol, SMALLEST)
         return StepControl(rtol, atol, self.threads, self._greatest_step(method))
 
     def _greatest_step(self, method: Method) -> float:

@@ -12,6 +12,7 @@ import numpy as np
 from dalembert.errors import DalembertError, RememberingError
 from dalembert.formulations.hamilton.velocity_solver import Solver
 from dalembert.integrators import External, FixedStep, Method
+from dalembert.integrators.fixed_point import HUGE
 from dalembert.kinematics.forces import STICK
 from dalembert.model.friction_laws import Stribeck
 from dalembert.model.mechanism import Mechanism
@@ -45,9 +46,19 @@ from dalembert.simulation.progress import Progress, reported
 from dalembert.simulation.sampled_law import Law
 from dalembert.simulation.sampled_loop import SampledLoop
 from dalembert.simulation.starts import Start, start_of
+from dalembert.simulation.stiffness import (
+    STIFF,
+    Look,
+    has_elastic_bodies,
+    looks_at,
+    needs_stiff_method,
+    warn_of_step,
+    warn_of_stiffness,
+)
 from dalembert.spatial.arrays import State, Values
 from dalembert.systems.constraint_set import ConstraintSet
 from dalembert.systems.kinds import OtherSystem, system_of
+from dalembert.systems.system import System
 
 Force = Callable[..., Any] | Values | None  # a function (t, q, qd) -> (nv,), or numbers
 LOOKED_AT = 12  # records of a run at which functions that changed are tried again
@@ -104,12 +115,14 @@ def simulate(
         (m,).
     method : str, optional
         'rk4' and other methods of fixed step, 'dopri5' and others that choose it, of which 'rodas5p'
-        is for stiff systems; an unknown name lists them. By default 'rk4', or 'dop853' if a tolerance or longest_step is given, or there
-        are constraints.
+        is for stiff systems; an unknown name lists them. By default 'rk4', or 'dop853' if a
+        tolerance or longest_step is given, or there are constraints; 'rodas5p' if elastic bodies
+        are so stiff that steps h of 'rk4' would diverge from the start.
     h : float
         Step, shortened so that records fall on steps; of adaptive methods the first one [s].
     rtol, atol : float, optional
-        Tolerances of adaptive methods, relative and absolute [1e-9, 1e-12].
+        Tolerances of adaptive methods, relative and absolute [1e-9, 1e-12]; of 'rodas5p' [1e-6, a
+        hundredth of rtol].
     longest_step : float, optional
         Greatest step of methods that choose it [s]: for forces that act for a short time in a long
         rest.
@@ -222,22 +235,16 @@ class Simulation:
     def run(self, q: Values, qd: Values) -> Run:
         """Trajectories from one state, or from one of each."""
         stepping, recording = self.stepping, self.recording
-        model = self.model
-        system = system_of(model.mechanism, "cannot be simulated")
+        system = system_of(self.model.mechanism, "cannot be simulated")
         if ConstraintSet(system).one_sided:
             return ContactMotion(system, self).run(q, qd)
         if system.constraints:
             stepping = stepping.on_constraints()
-        formulation = formulation_for(stepping.name, self.model.formulation)
-        if formulation is not model.formulation:
-            model = replace(model, formulation=formulation)
-        stabilisation = stabilisation_for(system, stepping.name, self.constraining)
-        motion = FirstOrderSystem(
-            model, self.actions, self.contact, self.events, recording.begin, stabilisation
-        )
-        method = method_for(motion, stepping.name, stepping.rho_inf)
+        motion, method, start = self._prepared(system, stepping, q, qd)
+        if self._is_stiff(motion, method, start):
+            stepping = replace(stepping, method=STIFF)
+            motion, method, start = self._prepared(system, stepping, q, qd)
         control = stepping.control(method)
-        start = start_of(motion, q, qd)
         check_programs(motion, start.x)
         check_forces(motion, start.x, 0.0)
         check_events(motion, start.x)
@@ -245,6 +252,7 @@ class Simulation:
         if isinstance(method, FixedStep):
             self.constraining.check_step(method.name, schedule.pace.h)
         _check_trajectories(motion, len(start.x))
+        warn_of_step(motion, method, start.x[0], schedule.pace.h)
         sampled = motion.forces.sampled
         loop = EventLoop(motion, method, schedule.pace, control, None if sampled else schedule.last)
         longest = stepping.h if isinstance(method, FixedStep) else schedule.pace.h
@@ -258,9 +266,34 @@ class Simulation:
                 run = self._streamed(motion, records, size, self._described(motion, q, qd))
         _check_memory(motion, run, sampling)
         warn_of_drift(run)
+        warn_of_stiffness(motion, method, records.looks)
         if recording.store is None:
             warn_of_efforts(run)
         return run
+
+    def _is_stiff(self, motion: FirstOrderSystem, method: Method, start: Start) -> bool:
+        """Whether no method is asked for, and elastic bodies are too stiff for the default one."""
+        if self.stepping.method is not None or not has_elastic_bodies(motion.system):
+            return False
+        h = self.stepping.h
+        if isinstance(method, FixedStep):
+            h = self.recording.schedule(h, method, start.x.size, HUGE).pace.h
+        return needs_stiff_method(motion, start.x[0], h)
+
+    def _prepared(
+        self, system: System, stepping: Stepping, q: Values, qd: Values
+    ) -> tuple[FirstOrderSystem, Method, Start]:
+        """The equations, the method, and the states to begin with."""
+        model = self.model
+        formulation = formulation_for(stepping.name, model.formulation)
+        if formulation is not model.formulation:
+            model = replace(model, formulation=formulation)
+        stabilisation = stabilisation_for(system, stepping.name, self.constraining)
+        motion = FirstOrderSystem(
+            model, self.actions, self.contact, self.events, self.recording.begin, stabilisation
+        )
+        method = method_for(motion, stepping.name, stepping.rho_inf)
+        return motion, method, start_of(motion, q, qd)
 
     def _streamed(
         self, motion: FirstOrderSystem, records: _Records, size: int, described: dict[str, Any]
@@ -311,6 +344,7 @@ class _Records:
         shown: Callable[[float, float], object],
     ):
         self.loop, self.sampling, self.start, self.times = loop, sampling, start, times
+        self.looks: tuple[int, float, list[Look]] = 0, 0.0, []
         self._begin, self._shown = loop.motion.begin, shown
         self._duration = float(times[-1]) - self._begin
         loop.told = Throttled(lambda t: shown(t / self._duration, t + self._begin))
@@ -318,6 +352,7 @@ class _Records:
     def all(self, size: int) -> Run:
         """All records, made `size` at a time."""
         found = self._joined(size)  # without the parts, as large as the whole
+        self.looks = looks_at(found)
         return run_of(self.loop, self.sampling, self.start, self.times, found)
 
     def _joined(self, size: int) -> Trajectories:
@@ -336,6 +371,7 @@ class _Records:
         events = len(self.loop.events)
         changes = len(self.loop.changes)
         found = self._advance(x, times, state)
+        self.looks = looks_at(found)
         part = run_of(self.loop, self.sampling, self.start._replace(x=x), times, found)
         part = replace(
             part,
