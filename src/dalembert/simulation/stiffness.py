@@ -23,7 +23,7 @@ from dalembert.systems.constraint_set import ConstraintSet
 from dalembert.systems.system import System
 
 STIFF = "rodas5p"  # the method for stiff systems
-ON_LOOPS = "radau_iia"  # that on constraints
+ON_LOOPS = "radau_iia"  # the method for stiff systems with constraints
 UNFOLLOWED = 0.1  # error of a vibration in a step, relative to it: the step does not follow it
 GROWTH = 1.01  # of a vibration in a step, from which it diverges
 MANY = 1000  # steps of a run whose stiffness is worth looking at
@@ -67,7 +67,7 @@ def linearised_forces(
     q, y, *_ = motion.split(x)
     qd = motion.velocities_in(t, x, p)
     if system.mechanism is not None and not motion.formulation.canonical:
-        found = _of_mechanism(system, q)
+        found = _of_mechanism(system, q, qd)
     else:
         found = _of_system(system, q, qd, float(motion.clock(t, p)))
     if TRACED in motion.kinds.values():
@@ -80,12 +80,13 @@ def linearised_forces(
     return found.along(rows[rank:].T)
 
 
-def _of_mechanism(system: System, q: np.ndarray) -> LinearisedForces:
+def _of_mechanism(system: System, q: np.ndarray, qd: np.ndarray) -> LinearisedForces:
     """M, and derivatives of the forces of springs, beams and dampers."""
     assert system.mechanism is not None
     (mass_matrix,) = quantities_of(system.mechanism, "mass_matrix")
     D, K = np.zeros((2, system.nv, system.nv))
-    for row, column, stiffness, damping in stiffness_and_damping(system.mechanism.tree(), list(q)):
+    tree = system.mechanism.tree()
+    for row, column, stiffness, damping in stiffness_and_damping(tree, list(q), list(qd)):
         K[row, column] += float(stiffness)
         D[row, column] += float(damping)
     return LinearisedForces(np.asarray(mass_matrix(q)), D, K)
