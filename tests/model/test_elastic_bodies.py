@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 
 import dalembert as da
+from dalembert.formulations.newton_euler.inverse import required_forces
+from dalembert.formulations.newton_euler.mass_matrix import composite_mass_matrix
 
 KINEMATICS = ("first_order", "second_order", "third_order", "exact")
 MODES = {"plane": {"bend_y": 3}, "space": {"bend_y": 2, "bend_z": 1, "twist": 1, "stretch": 1}}
@@ -72,6 +74,19 @@ def test_derivatives_and_jacobians_of_an_elastic_arm(kinematics, modes, elements
         J_rate = da.jacobian_rate(mechanism, q, qd, frame)
         step = 1e-6
         np.testing.assert_allclose(J_rate, (da.jacobian(mechanism, q + step * qd, frame) - da.jacobian(mechanism, q - step * qd, frame)) / (2 * step), atol=1e-7)
+
+
+@pytest.mark.parametrize("modes", MODES)
+@pytest.mark.parametrize("kinematics", ["third_order", "exact"])
+def test_mass_along_a_line_moves_as_its_slices(kinematics, modes):
+    mechanism = arm(kinematics, modes, origin=da.Origin((0.1, 0, 0.05), (("z", 0.2),)))
+    tree, (q, qd, qdd), _ = mechanism.at(**dict(zip(("q", "qd", "qdd"), state(mechanism))))
+    q = [20 * x for x in q]
+    slices = tree.replace(lines=())
+    assert len(tree.lines) == 2
+    forces = [required_forces(t, q, qd, qdd, t.gravity, {}) for t in (tree, slices)]
+    np.testing.assert_allclose(*forces, atol=1e-13 * max(map(abs, forces[0])))
+    np.testing.assert_allclose(*[composite_mass_matrix(t, q) for t in (tree, slices)], atol=1e-13)
 
 
 def test_coordinates_stand_after_the_joints_under_the_names_of_their_bodies():

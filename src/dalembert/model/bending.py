@@ -32,9 +32,10 @@ from dalembert.spatial.vectors import (
 
 AXIS_OF = {TWIST: 0, BEND_Z: 1, BEND_Y: 2}  # of the turns by displacements
 BENDS = (BEND_Y, BEND_Z)
-MORE_POINTS = (
-    4  # of quadrature than the shape functions need, where sines and cosines are integrated
-)
+# Points of quadrature beside the degree of the shape functions, where sines and cosines are
+# integrated: errors of places are a hundredth of those of the number of modes (a soft pendulum with 3
+# and 5 modes, bent by 2.5 rad: 4e-5 of the length beside 1e-1 and 8e-3).
+MORE_POINTS = 2
 
 
 @dataclass(frozen=True)

@@ -191,23 +191,23 @@ class TurnedLine(CentreLine):
 
     def place(self, delta, length, xi):
         """Integral of the tangents."""
-        tangents = [node[0] for node in self._at_nodes(PLACEMENT, delta, delta, length)]
+        tangents = [node[0] for node in self.at_nodes(PLACEMENT, delta, delta, length)]
         weights = cumulative_weights(self.nodes, self.bending.breaks, xi)
         return Vector(total_of(weights, row) * length for row in zip(*tangents, strict=True))
 
     def columns(self, delta, length, xi):
         """Integrals of the derivatives of the tangents."""
-        return self._integrals(self._at_nodes(COLUMNS, delta, delta, length), length, xi)
+        return self._integrals(self.at_nodes(COLUMNS, delta, delta, length), length, xi)
 
     def rates(self, delta, v, length, xi):
         """Integrals of their rates."""
-        return self._integrals(self._at_nodes(RATES, delta, v, length), length, xi)
+        return self._integrals(self.at_nodes(RATES, delta, v, length), length, xi)
 
     def by_delta(self, delta, v, length, xi):
         """Integrals of the derivatives of rates times v."""
-        return self._integrals(self._at_nodes(BY_Q, delta, v, length), length, xi)
+        return self._integrals(self.at_nodes(BY_Q, delta, v, length), length, xi)
 
-    def _at_nodes(
+    def at_nodes(
         self, which: int, delta: Scalars, v: Scalars, length: Scalar
     ) -> list[list[Vector]]:
         """Vectors at all nodes: the sections of a beam share them."""
@@ -216,14 +216,15 @@ class TurnedLine(CentreLine):
         if last is None or not all(map(operator.is_, last[0], scalars)):
             nodes = [
                 self.tangents.vectors(
-                    which, self._local(delta, k, length) + self._local(v, k, length)
+                    which,
+                    self.local_variables(delta, k, length) + self.local_variables(v, k, length),
                 )
                 for k in range(len(self.nodes))
             ]
             self._evaluated[which] = last = (scalars, nodes)
         return last[1]
 
-    def _local(self, delta: Scalars, node: int, length: Scalar) -> list[Scalar]:
+    def local_variables(self, delta: Scalars, node: int, length: Scalar) -> list[Scalar]:
         """Local variables of a node."""
         at, variables = self.bending.at, []
         for direction in self.variables:

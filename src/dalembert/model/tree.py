@@ -14,9 +14,10 @@ from dalembert.expr import known_zero
 from dalembert.model.constraint import FramePlace
 from dalembert.model.elasticity import BeamForces
 from dalembert.model.joints import JointType
+from dalembert.model.line_masses import LineMass
 from dalembert.model.numbers import Converter
 from dalembert.model.transmissions import TransmissionSpring
-from dalembert.spatial.inertias import Inertia
+from dalembert.spatial.inertias import NO_INERTIA, Inertia
 from dalembert.spatial.motion_force import Motion
 from dalembert.spatial.transforms import Transform
 from dalembert.spatial.vectors import Scalar, Vector
@@ -116,7 +117,8 @@ class Tree:
 
     parent[i], joint[i], inertia[i] (about the body's origin, in its axes, fixed links lumped in),
     gravity (3), place[name] = (i, X): body i that carries a link or frame, and its placement there.
-    `replace` makes another. Sections of a beam are bodies too, all on the body that carries it.
+    `replace` makes another. Sections of a beam are bodies too, all on the body that carries it; its slices of
+    mass are among them, and may besides be taken together, as one of the `lines`.
     """
 
     name: str
@@ -131,6 +133,7 @@ class Tree:
     transmissions: tuple[TransmissionSpring, ...] = ()
     # places of constraints on beams, by body and origin
     on_beams: Mapping[tuple[str, Any], tuple[int, Transform]] = field(default_factory=dict)
+    lines: tuple[LineMass, ...] = ()  # slices of beams together
 
     def replace(self, **changes: Any) -> Tree:
         """The tree with other joints, inertias, ...; lists become tuples."""
@@ -157,6 +160,28 @@ class Tree:
             if self.joint[i].is_section:
                 beams.setdefault((self.parent[i], self.joint[i].dof.start), []).append(i)
         return {members[0]: tuple(members) for members in beams.values()}
+
+    @cached_property
+    def beside_lines(self) -> tuple[Inertia, ...]:
+        """Inertia of each body without the lines."""
+        inertia = list(self.inertia)
+        for line in self.lines:
+            for i, other in zip(line.bodies, line.others, strict=True):
+                inertia[i] = other or NO_INERTIA
+        return tuple(inertia)
+
+    @cached_property
+    def bodies(self) -> tuple[int, ...]:
+        """Bodies, parents before children, for algorithms that take lines as wholes: no slices that
+        have nothing besides.
+        """
+        alone = {
+            i
+            for line in self.lines
+            for i, other in zip(line.bodies, line.others, strict=True)
+            if other is None
+        }
+        return tuple(i for i in self.outward() if i not in alone)
 
     @property
     def n(self) -> int:

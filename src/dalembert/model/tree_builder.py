@@ -19,12 +19,17 @@ from dalembert.expr import known_zero
 from dalembert.model.beam import Beam
 from dalembert.model.beam_sections import BeamSection
 from dalembert.model.bending import Bending
+from dalembert.model.centre_lines import (
+    TurnedLine,
+    line_of,
+)
 from dalembert.model.curvature import curvature_forces
 from dalembert.model.elasticity import (
     BeamForces,
     elasticity,
 )
 from dalembert.model.joints.base import BUILT_IN
+from dalembert.model.line_masses import LineMass
 from dalembert.model.linkage import Linkage
 from dalembert.model.numbers import (
     Converter,
@@ -98,6 +103,7 @@ class _TreeBuilder:
         self.beams: dict[str, list[_Element]] = {}
         self.sections: dict[tuple[str, int, Any, bool], int] = {}
         self.elastic: list[BeamForces] = []
+        self.lines: list[LineMass] = []
         self.once = _each if exact else _first()
 
     def tree(self) -> Tree:
@@ -133,6 +139,7 @@ class _TreeBuilder:
             tuple(self.elastic),
             tuple(self._transmissions()),
             on_beams,
+            tuple(self.lines),
         )
 
     def _transmissions(self) -> Iterator[TransmissionSpring]:
@@ -196,10 +203,18 @@ class _TreeBuilder:
         if bending.is_curved:
             self.elastic.append(curvature_forces(beam, bending, places, self.convert))
         rule = bending.slices(self.exact, beam.inertias)
-        slices = self._slices(beam, rule)
-        for xi, (_, slice_of_mass) in zip(rule.nodes, slices, strict=True):
-            section = self._section(element, xi, beam.has_rotary_inertia)
-            self.links[section].append(slice_of_mass)
+        slices = [inertia for _, inertia in self._slices(beam, rule)]
+        bodies = [self._section(element, xi, beam.has_rotary_inertia) for xi in rule.nodes]
+        for k, slice_of_mass in zip(bodies, slices, strict=True):
+            self.links[k].append(slice_of_mass)
+        line = line_of(bending)
+        if isinstance(line, TurnedLine) and not self.exact:
+            turns = beam.has_rotary_inertia
+            others = tuple(Inertia(0, ZERO, inertia.J) if turns else None for inertia in slices)
+            mass_per_length = beam.inertias[0]
+            density = mass_per_length.with_values([*map(self.convert, mass_per_length.numbers)])
+            length = self.convert(beam.length)
+            self.lines.append(LineMass(tuple(bodies), others, line, rule, density, length))
 
     def _entries(self, element: _Element) -> tuple[slice, range]:
         """Places of the coordinates and velocities of an element."""

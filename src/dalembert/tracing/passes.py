@@ -16,6 +16,13 @@ from dataclasses import (
 from typing import NamedTuple
 
 from dalembert.formulations.newton_euler.articulated_factors import JointFactors
+from dalembert.formulations.newton_euler.body_rates import (
+    Rates,
+    acceleration_field,
+    base_rates,
+    body_wrench,
+    outward_step,
+)
 from dalembert.formulations.newton_euler.forward import (
     Articulated,
     acceleration_step,
@@ -23,14 +30,9 @@ from dalembert.formulations.newton_euler.forward import (
     freed_inertia,
 )
 from dalembert.formulations.newton_euler.inverse import (
-    Rates,
-    acceleration_field,
-    base_rates,
-    body_wrench,
     gravity_wrench,
     inward_step,
     joint_motion,
-    outward_step,
 )
 from dalembert.kinematics.forces import (
     passive,

@@ -13,14 +13,14 @@ from dalembert.closed_forms.printing.documents import markdown_text
 from dalembert.closed_forms.reports.derivation_steps import DerivationSteps
 from dalembert.expr import Expr
 from dalembert.formulations import newton_euler
-from dalembert.formulations.newton_euler.inverse import (
+from dalembert.formulations.newton_euler.body_rates import (
     Rates,
     acceleration_field,
     base_rates,
     body_wrench,
-    joint_motion,
     outward_step,
 )
+from dalembert.formulations.newton_euler.inverse import joint_motion
 from dalembert.kinematics.forces import passive
 from dalembert.spatial.motion_force import Force
 from dalembert.spatial.vectors import Vector

@@ -13,13 +13,14 @@ from typing import (
 
 import numpy as np
 
-from dalembert.formulations.newton_euler.inverse import (
+from dalembert.formulations.newton_euler.body_rates import (
+    Rates,
     base_rates,
     body_wrench,
-    joint_motion,
     outward_step,
-    required_forces,
 )
+from dalembert.formulations.newton_euler.inverse import joint_motion, required_forces
+from dalembert.formulations.newton_euler.line_dynamics import line_forces
 from dalembert.formulations.newton_euler.mass_matrix import composite_mass_matrix
 from dalembert.formulations.newton_euler.section_groups import (
     SectionGroup,
@@ -160,12 +161,12 @@ def _by_articulated_bodies(
     S = {}
     I_A = {}
     p_A = {}
-    for i in tree.outward():  # bias forces, at qdd = 0
+    for i in tree.bodies:  # bias forces, at qdd = 0
         X[i] = tree.joint[i].placement(q)
         S[i], velocity, rate = joint_motion(tree, i, q, qd, None)
         rates[i] = outward_step(rates[tree.parent[i]], X[i], velocity, rate)
-        I_A[i] = ArticulatedInertia.of(tree.inertia[i])
-        p_A[i] = body_wrench(tree.inertia[i], rates[i])
+        I_A[i] = ArticulatedInertia.of(tree.beside_lines[i])
+        p_A[i] = body_wrench(tree.beside_lines[i], rates[i])
         if i in wrenches:
             p_A[i] = p_A[i] - wrenches[i]
 
@@ -179,8 +180,10 @@ def _by_articulated_bodies(
         j, dof = tree.parent[i], tree.joint[i].dof
         if tree.joint[i].is_section:
             if i in groups:
-                own = [driving[k] for k in dof]
-                I_a, p_a, beams[i] = _beam_step(tree, groups[i], check, I_A, p_A, own)
+                u, p_s = _beam_forces(tree, groups[i], (q, qd), rates[j], p_A, driving)
+                I_a, V, D = freed_group(tree, groups[i], q, I_A, check)
+                p_a = p_s + combined(V, u)
+                beams[i] = Articulated((), V, [dot(row, u) for row in inverted(D)])
                 if j:
                     I_A[j], p_A[j] = I_A[j] + I_a, p_A[j] + p_a
             continue
@@ -217,20 +220,22 @@ def _carried_outward(
     return qdd
 
 
-def _beam_step(
+def _beam_forces(
     tree: Tree,
     group: SectionGroup,
-    check: Check,
-    I_A: Mapping[int, ArticulatedInertia],
+    state: tuple[Sequence[Scalar], Sequence[Scalar]],
+    carrier: Rates,
     p_A: Mapping[int, Force],
     driving: Sequence[Scalar],
-) -> tuple[ArticulatedInertia, Force, Articulated]:
-    """Inertia and bias force that the sections of a beam pass to its carrier, in its axes."""
-    u = [t - f for t, f in zip(driving, group.along(p_A), strict=True)]
-    inertia, V, D = freed_group(tree, group, I_A, check)
-    inverse = inverted(D)
-    accelerations = [dot(row, u) for row in inverse]
-    return inertia, group.forces(p_A) + combined(V, u), Articulated((), V, accelerations)
+) -> tuple[list[Scalar], Force]:
+    """Driving forces u on the coordinates of a beam beyond the bias, and the bias on its carrier."""
+    along, on_carrier = group.along(p_A), group.forces(p_A)
+    if group.line is not None:
+        joint = tree.joint[group.line.bodies[0]]
+        force, own = line_forces(group.line, joint, (*state, None), carrier)
+        along = [a + b for a, b in zip(along, own, strict=True)]
+        on_carrier = on_carrier + force
+    return [driving[k] - b for k, b in zip(group.dof, along, strict=True)], on_carrier
 
 
 def acceleration_step(

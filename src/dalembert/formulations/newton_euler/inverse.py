@@ -3,8 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
+from dalembert.formulations.newton_euler.body_rates import (
+    base_rates,
+    body_wrench,
+    outward_step,
+)
+from dalembert.formulations.newton_euler.line_dynamics import line_forces
 from dalembert.kinematics.forces import external_wrenches, passive
 from dalembert.model.mechanism import Mechanism
 from dalembert.model.tree import Tree
@@ -12,58 +18,7 @@ from dalembert.spatial.arrays import Array, Values
 from dalembert.spatial.inertias import Inertia
 from dalembert.spatial.motion_force import NO_FORCE, Force, Motion, combined
 from dalembert.spatial.transforms import Transform
-from dalembert.spatial.vectors import ZERO, ZERO_MATRIX, Matrix, Scalar, Vector
-
-
-class Rates(NamedTuple):
-    """Motion of a body in its own axes.
-
-    w angular velocity, dw angular acceleration, a acceleration of the origin (gravity taken off),
-    and U = [dw]x + [w]x [w]x: the point r of the body accelerates with a + U r.
-    """
-
-    w: Vector
-    dw: Vector
-    a: Vector
-    U: Matrix
-
-
-def acceleration_field(w: Vector, dw: Vector) -> Matrix:
-    """U = [dw]x + [w]x [w]x."""
-    x, y, z = w
-    xx, yy, zz, xy, xz, yz = x * x, y * y, z * z, x * y, x * z, y * z
-    return Matrix(
-        (
-            (-(yy + zz), xy - dw[2], xz + dw[1]),
-            (xy + dw[2], -(xx + zz), yz - dw[0]),
-            (xz - dw[1], yz + dw[0], -(xx + yy)),
-        )
-    )
-
-
-def outward_step(parent: Rates, X: Transform, velocity: Motion, rate: Motion) -> Rates:
-    """Rates of a body from its parent's; velocity = S qd and rate = S qdd + S' qd of its joint, in
-    its axes.
-    """
-    w_parent = X.R.to_child(parent.w)
-    w = w_parent + velocity.angular
-    dw = X.R.to_child(parent.dw) + w_parent.cross(velocity.angular) + rate.angular
-    a = (
-        X.R.to_child(parent.a + parent.U @ X.p)
-        + (w_parent + w).cross(velocity.linear)
-        + rate.linear
-    )
-    return Rates(w, dw, a, acceleration_field(w, dw))
-
-
-def body_wrench(inertia: Inertia, rates: Rates) -> Force:
-    """Newton's and Euler's equation: the force that the motion of a body needs."""
-    return inertia.wrench(rates.a, rates.U)
-
-
-def base_rates(gravity: Vector) -> Rates:
-    """The base at rest; gravity enters as its acceleration upward."""
-    return Rates(ZERO, ZERO, -gravity, ZERO_MATRIX)
+from dalembert.spatial.vectors import ZERO, Scalar, Vector
 
 
 def joint_motion(
@@ -97,15 +52,21 @@ def required_forces(
     f = {0: NO_FORCE}
     tau: list[Scalar] = [0.0] * tree.nv
 
-    for i in tree.outward():  # parents before children
+    for i in tree.bodies:  # parents before children
         X[i] = tree.joint[i].placement(q)
         S[i], velocity, rate = joint_motion(tree, i, q, qd, qdd)
         rates[i] = outward_step(rates[tree.parent[i]], X[i], velocity, rate)
-        f[i] = body_wrench(tree.inertia[i], rates[i])
+        f[i] = body_wrench(tree.beside_lines[i], rates[i])
         if i in wrenches:
             f[i] = f[i] - wrenches[i]
 
-    for i in tree.inward():  # children before parents
+    for line in tree.lines:
+        j, joint = tree.parent[line.bodies[0]], tree.joint[line.bodies[0]]
+        on_carrier, along = line_forces(line, joint, (q, qd, qdd), rates[j])
+        f[j] = f[j] + on_carrier
+        tau[joint.dof.start : joint.dof.stop] = along
+
+    for i in reversed(tree.bodies):  # children before parents
         inward_step(tree, i, X[i], S[i], f, tau)
     return tau
 

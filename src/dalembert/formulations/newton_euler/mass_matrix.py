@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from dalembert.formulations.newton_euler.line_dynamics import line_inertia
 from dalembert.model.mechanism import Mechanism
 from dalembert.model.pivots import PivotCheck
 from dalembert.model.tree import Tree
@@ -70,16 +71,24 @@ def composite_mass_matrix(tree: Tree, q: Sequence[Scalar]) -> list[list[Scalar]]
 def mass_matrix_entries(tree: Tree, q: Sequence[Scalar]) -> list[dict[int, Scalar]]:
     """Rows of the same by column, without entries between bodies of different branches."""
     M: list[dict[int, Scalar]] = [{} for _ in range(tree.nv)]
-    composite = list(tree.inertia)
-    X = [None, *(tree.joint[i].placement(q) for i in tree.outward())]
-    S = [(), *(tree.joint[i].subspace(q) for i in tree.outward())]
+    composite = list(tree.beside_lines)
+    X = {i: tree.joint[i].placement(q) for i in tree.bodies}
+    S = {i: tree.joint[i].subspace(q) for i in tree.bodies}
 
     def add(row, column, value):
         """Add a value to an entry."""
         M[row][column] = M[row].get(column, 0.0) + value
 
     outboard: list[dict[int, Force]] = [{} for _ in composite]  # by column, in the body's axes
-    for i in tree.inward():
+    for line in tree.lines:
+        j, joint = tree.parent[line.bodies[0]], tree.joint[line.bodies[0]]
+        inertia, forces, own = line_inertia(line, joint, q)
+        composite[j] = composite[j] + inertia
+        for r, row in enumerate(joint.dof):
+            _add(outboard[j], row, forces[r])
+            for c, column in enumerate(joint.dof):
+                add(row, column, own[r][c])
+    for i in reversed(tree.bodies):
         rows = list(zip(tree.joint[i].dof, S[i], strict=True))
         for column, F in outboard[i].items():
             for row, r in rows:

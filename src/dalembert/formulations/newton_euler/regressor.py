@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from dalembert.formulations.newton_euler.inverse import (
+from dalembert.formulations.newton_euler.body_rates import (
     Rates,
     base_rates,
-    joint_motion,
     outward_step,
 )
+from dalembert.formulations.newton_euler.inverse import joint_motion
 from dalembert.model.mechanism import Mechanism
 from dalembert.model.numbers import as_float
 from dalembert.spatial.arrays import Array, Values

@@ -13,8 +13,13 @@ from collections.abc import (
 )
 from typing import NamedTuple
 
+from dalembert.formulations.newton_euler.line_dynamics import line_inertia
+from dalembert.model.line_masses import LineMass
 from dalembert.model.tree import Tree
-from dalembert.spatial.inertias import ArticulatedInertia
+from dalembert.spatial.inertias import (
+    NO_INERTIA,
+    ArticulatedInertia,
+)
 from dalembert.spatial.ldl import (
     Check,
     Factors,
@@ -22,6 +27,7 @@ from dalembert.spatial.ldl import (
     inverted,
 )
 from dalembert.spatial.motion_force import (
+    NO_FORCE,
     Force,
     Motion,
     combined,
@@ -31,19 +37,28 @@ from dalembert.spatial.vectors import Scalar
 
 
 class SectionGroup(NamedTuple):
-    """The sections of a beam in the tree: bodies, their placements and motion subspaces."""
+    """The sections of a beam in the tree: entries of its coordinates, bodies, their placements and
+    motion subspaces, and the mass along its line.
+    """
 
+    dof: range
     bodies: tuple[int, ...]
     X: Sequence[Transform]
     S: Sequence[tuple[Motion, ...]]
+    line: LineMass | None
 
     @staticmethod
     def of(tree: Tree, first: int, q: Sequence[Scalar]) -> SectionGroup:
         """The group of a beam by the first of its sections."""
-        bodies = tree.sections[first]
+        lines = [line for line in tree.lines if line.bodies[0] in tree.sections[first]]
+        bodies = tuple(i for i in tree.sections[first] if i in tree.bodies)
         joints = [tree.joint[i] for i in bodies]
         return SectionGroup(
-            bodies, [j.placement(q) for j in joints], [j.subspace(q) for j in joints]
+            tree.joint[first].dof,
+            bodies,
+            [j.placement(q) for j in joints],
+            [j.subspace(q) for j in joints],
+            lines[0] if lines else None,
         )
 
     def forces(self, of_bodies: Mapping[int, Force] | Sequence[Force]) -> Force:
@@ -51,11 +66,11 @@ class SectionGroup(NamedTuple):
         carried = [
             X.force_to_parent(of_bodies[i]) for i, X in zip(self.bodies, self.X, strict=True)
         ]
-        return combined(carried, [1] * len(carried))
+        return sum(carried, NO_FORCE)
 
     def along(self, of_bodies: Mapping[int, Force] | Sequence[Force]) -> list[Scalar]:
         """Forces on the sections, on the coordinates: sum S^T f."""
-        totals: list[Scalar] = [0] * len(self.S[0])
+        totals: list[Scalar] = [0] * len(self.dof)
         for i, S in zip(self.bodies, self.S, strict=True):
             totals = [t + of_bodies[i].dot(s) for t, s in zip(totals, S, strict=True)]
         return totals
@@ -77,23 +92,26 @@ class FreedGroup(NamedTuple):
 
 
 def freed_group(
-    tree: Tree, group: SectionGroup, I_A: Mapping[int, ArticulatedInertia] | Sequence, check: Check
+    tree: Tree,
+    group: SectionGroup,
+    q: Sequence[Scalar],
+    I_A: Mapping[int, ArticulatedInertia] | Sequence,
+    check: Check,
 ) -> FreedGroup:
     """The elimination of a beam's coordinates."""
-    dof = tree.joint[group.bodies[0]].dof
-    n = len(dof)
+    dof, n = group.dof, len(group.dof)
     D: list[list[Scalar]] = [[0] * n for _ in range(n)]
-    U: list[Force] = []
-    total: ArticulatedInertia | None = None
+    U, total = [NO_FORCE] * n, ArticulatedInertia.of(NO_INERTIA)
+    if group.line is not None:
+        body, U, D = line_inertia(group.line, tree.joint[group.line.bodies[0]], q)
+        total = ArticulatedInertia.of(body)
     for i, X, S in zip(group.bodies, group.X, group.S, strict=True):
         own = [I_A[i].apply(s) for s in S]
         carried = [X.force_to_parent(f) for f in own]
-        U = [a + b for a, b in zip(U, carried, strict=True)] if U else carried
+        U = [a + b for a, b in zip(U, carried, strict=True)]
         for r, s in enumerate(S):
             D[r] = [d + f.dot(s) for d, f in zip(D[r], own, strict=True)]
-        inertia = I_A[i].to_parent(X)
-        total = inertia if total is None else total + inertia
-    assert total is not None
+        total = total + I_A[i].to_parent(X)
     size = sum((D[k][k] for k in range(1, n)), D[0][0])
     factors = factorised(D, lambda r, pivot: check(dof[r], pivot, size))
     inverse = inverted(factors)

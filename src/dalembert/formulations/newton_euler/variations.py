@@ -8,15 +8,14 @@ from collections.abc import (
 )
 from typing import NamedTuple
 
-from dalembert.formulations.newton_euler.inverse import (
+from dalembert.formulations.newton_euler.body_rates import (
     Rates,
     acceleration_field,
     base_rates,
     body_wrench,
-    joint_motion,
     outward_step,
-    required_forces,
 )
+from dalembert.formulations.newton_euler.inverse import joint_motion, required_forces
 from dalembert.formulations.newton_euler.mass_matrix import (
     composite_mass_matrix,
     composite_step,
