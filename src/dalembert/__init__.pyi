@@ -18,6 +18,8 @@ from dalembert.analysis.loop_closing import assemble as assemble
 from dalembert.analysis.loop_closing import assemblies as assemblies
 from dalembert.analysis.loop_closing import project as project
 from dalembert.analysis.minimal_form import minimal_form as minimal_form
+from dalembert.analysis.vibration_model import DampedFrequencies as DampedFrequencies
+from dalembert.analysis.vibration_model import VibrationModel as VibrationModel
 from dalembert.closed_forms.equations import Equations as Equations
 from dalembert.closed_forms.equations import equations as equations
 from dalembert.closed_forms.equations import quasi_velocity_equations as quasi_velocity_equations
@@ -34,11 +36,21 @@ from dalembert.compiled.linear_stability import exponents as exponents
 from dalembert.compiled.linear_stability import stability_map as stability_map
 from dalembert.compiled.linear_stability import stable_multipliers as stable_multipliers
 from dalembert.compiled.linear_stability import state_matrix as state_matrix
+from dalembert.compiled.natural_vibrations import FrequencyMap as FrequencyMap
+from dalembert.compiled.natural_vibrations import ModeShapes as ModeShapes
+from dalembert.compiled.natural_vibrations import damped_frequencies as damped_frequencies
+from dalembert.compiled.natural_vibrations import frequency_map as frequency_map
+from dalembert.compiled.natural_vibrations import mode_shapes as mode_shapes
+from dalembert.compiled.natural_vibrations import natural_frequencies as natural_frequencies
+from dalembert.compiled.natural_vibrations import vibration_model as vibration_model
 from dalembert.compiled.servo_report import servo_report as servo_report
+from dalembert.compiled.static_deflection import StaticDeflection as StaticDeflection
+from dalembert.compiled.static_deflection import static_deflection as static_deflection
 from dalembert.errors import ConstraintError as ConstraintError
 from dalembert.errors import DalembertError as DalembertError
 from dalembert.errors import DalembertWarning as DalembertWarning
 from dalembert.errors import DamagedStoreError as DamagedStoreError
+from dalembert.errors import EquilibriumError as EquilibriumError
 from dalembert.errors import LockedStoreError as LockedStoreError
 from dalembert.errors import MissingFileError as MissingFileError
 from dalembert.errors import ModelError as ModelError
@@ -168,14 +180,17 @@ __all__ = [
     "DalembertError",
     "DalembertWarning",
     "DamagedStoreError",
+    "DampedFrequencies",
     "Dynamics",
     "Equations",
+    "EquilibriumError",
     "Expr",
     "ExternalForce",
     "Finding",
     "Fixed",
     "Frame",
     "Free",
+    "FrequencyMap",
     "Graph",
     "Helical",
     "Inertia",
@@ -189,6 +204,7 @@ __all__ = [
     "Mimic",
     "MissingFileError",
     "ModalDamping",
+    "ModeShapes",
     "ModelError",
     "Origin",
     "OverflowedError",
@@ -208,6 +224,7 @@ __all__ = [
     "Source",
     "Spherical",
     "StabilityMap",
+    "StaticDeflection",
     "StoreError",
     "Stribeck",
     "Sweep",
@@ -215,6 +232,7 @@ __all__ = [
     "Transmission",
     "Universal",
     "UnknownNameError",
+    "VibrationModel",
     "absolute",
     "acos",
     "array",
@@ -240,6 +258,7 @@ __all__ = [
     "cos",
     "cosh",
     "count_operations",
+    "damped_frequencies",
     "data",
     "degrees_of_freedom",
     "derivative",
@@ -252,6 +271,7 @@ __all__ = [
     "forward_dynamics",
     "forward_dynamics_derivatives",
     "free_symbols",
+    "frequency_map",
     "from_dh",
     "from_motions",
     "function",
@@ -281,8 +301,10 @@ __all__ = [
     "maximum",
     "minimal_form",
     "minimum",
+    "mode_shapes",
     "momenta",
     "multipliers",
+    "natural_frequencies",
     "passive_force",
     "placement",
     "planar_chain",
@@ -306,6 +328,7 @@ __all__ = [
     "stability_map",
     "stable_multipliers",
     "state_matrix",
+    "static_deflection",
     "substitute",
     "sweep",
     "symbol",
@@ -313,6 +336,7 @@ __all__ = [
     "tan",
     "tanh",
     "text",
+    "vibration_model",
     "where",
 ]
 

@@ -106,6 +106,27 @@ class SingularMassMatrixError(DalembertError, ArithmeticError):
         self.joint, self.body, self.pivot, self.row = joint, body, pivot, row
 
 
+class EquilibriumError(DalembertError, ArithmeticError):
+    """A static equilibrium is not found, or it is not stable.
+
+    Attributes: `residual` [N m, N], largest force that is left; `load_factor`, part of the loads in
+    equilibrium; `critical_load_factor`, part at which the stiffness is lost (None: not known); `row`
+    of the batch (None for a single state).
+    """
+
+    def __init__(
+        self,
+        message: str,
+        residual: float = 0.0,
+        load_factor: float = 1.0,
+        critical_load_factor: float | None = None,
+        row: int | None = None,
+    ):
+        super().__init__(message)
+        self.residual, self.load_factor, self.row = residual, load_factor, row
+        self.critical_load_factor = critical_load_factor
+
+
 class SingularConfigurationError(DalembertError, ArithmeticError):
     """A frame cannot be moved in some direction.
 

@@ -1,0 +1,498 @@
+"""Natural vibrations of mechanisms about states: frequencies, damping, shapes, and their change along
+a way of configurations.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import (
+    dataclass,
+    field,
+    replace,
+)
+from typing import Any
+
+import numpy as np
+
+from dalembert.analysis.vibration_model import (
+    DampedFrequencies,
+    VibrationModel,
+)
+from dalembert.compiled.static_deflection import static_deflection
+from dalembert.compiled.tangent_matrices import (
+    checked_mechanism,
+    entries_named,
+    external_matrices,
+    full_coordinates,
+    full_velocities,
+    passive_matrices,
+    tangent_matrices,
+)
+from dalembert.errors import (
+    DalembertError,
+    ShapeError,
+)
+from dalembert.kinematics.jacobians import jacobian
+from dalembert.kinematics.poses import placement
+from dalembert.model.mechanism import Mechanism
+from dalembert.model.numbers import as_float
+from dalembert.model.origins import Origin
+from dalembert.model.parts import (
+    Body,
+    Frame,
+)
+from dalembert.spatial.arrays import (
+    Array,
+    Values,
+)
+
+STATIONS = 21  # along a beam, where no number is given
+
+
+def vibration_model(
+    mechanism: Mechanism,
+    q: Values,
+    locked: Any = (),
+    qd: Values | None = None,
+    equilibrium: bool = False,
+    external_forces: Any = (),
+) -> VibrationModel:
+    """Linear model of small motions about a state: M x'' + (D + G) x' + K x = forces.
+
+        K = d ID(q, qd, 0)/dq - d(J^T f)/dq,    D + G = d ID(q, qd, 0)/dqd
+
+    K has the elastic stiffness, and the geometric one of gravity, external forces and steady turning
+    qd, which changes neither q of elastic bodies nor the model where it is about an axis of symmetry
+    of what does not turn.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+    q : (nq,) or (N, nq) array, or {coordinate: number}
+        Coordinates; those that are not named are neutral [rad, m].
+    locked : sequence of str, or 'all'
+        Joints, elastic bodies or single velocities that are held, or led with the velocity qd.
+    qd : (nv,) or (N, nv) array, or {velocity: number}, optional
+        Steady turning [rad/s, m/s].
+    equilibrium : bool
+        About the static equilibrium of elastic bodies, joints held at q, in place of q itself.
+    external_forces : sequence of ExternalForce, optional
+        Constant loads, whose stiffness counts.
+
+    Returns
+    -------
+    VibrationModel
+        M, D, G, K of the n coordinates that are not locked, (n, n) or (N, n, n).
+
+    Raises
+    ------
+    DalembertError
+        Everything is locked; the mechanism has constraints.
+    EquilibriumError
+        No stable equilibrium is found.
+    ShapeError, UnknownNameError, ValueError, QuaternionError
+        A vector has the wrong length; there is no such joint.
+
+    Examples
+    --------
+    >>> import dalembert as da
+    >>> da.vibration_model(da.planar_chain(2), [-1.5707963267948966, 0.0], locked=["q1"]).mass.round(4)
+    array([[0.3333]])
+    """
+    checked_mechanism(mechanism, "has no linear model of vibrations")
+    coordinates = full_coordinates(mechanism, q)
+    velocities = None if qd is None else full_velocities(mechanism, qd)
+    if equilibrium and mechanism.elastic_bodies:
+        found = static_deflection(
+            mechanism, coordinates, external_forces=external_forces, qd=velocities
+        )
+        coordinates = found.q
+    locked_entries = {*entries_named(mechanism, locked)}
+    free = [k for k in range(mechanism.nv) if k not in locked_entries]
+    if not free:
+        raise DalembertError(f"all coordinates of {mechanism.name!r} are locked: nothing moves.")
+    return _model(mechanism, coordinates, velocities, free, external_forces)
+
+
+def _model(
+    mechanism: Mechanism, q: Array, qd: Array | None, free: Sequence[int], external_forces: Any
+) -> VibrationModel:
+    single = q.ndim == 1 and (qd is None or qd.ndim == 1)
+    count = max(len(np.atleast_2d(q)), 1 if qd is None else len(np.atleast_2d(qd)))
+    rows = np.broadcast_to(q, (count, mechanism.nq))
+    found = tangent_matrices(mechanism, rows, qd)
+    _, loads = external_matrices(mechanism, rows, external_forces)
+    at = np.ix_(range(count), free, free)
+    damping = passive_matrices(mechanism)[1]
+    gyroscopic = np.zeros_like(found.mass) if qd is None else found.velocity - damping
+    matrices = [
+        found.mass[at],
+        np.broadcast_to(damping[np.ix_(free, free)], (count, len(free), len(free))),
+        gyroscopic[at],
+        (found.stiffness - loads)[at],
+    ]
+    names = tuple(mechanism.velocity_names[k] for k in free)
+    M, D, G, K = (x[0] if single else x for x in matrices)
+    return VibrationModel(names, M, D, G, K, tuple(free))
+
+
+def natural_frequencies(
+    mechanism: Mechanism,
+    q: Values,
+    locked: Any = (),
+    qd: Values | None = None,
+    equilibrium: bool = False,
+    external_forces: Any = (),
+) -> Array:
+    """Natural frequencies of small vibrations about a state, without damping.
+
+        (K - w^2 M + i w G) x = 0
+
+    The state is q as it is given, or the static equilibrium of its elastic bodies. Gyroscopic terms G
+    of a turning qd are in it.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+    q : (nq,) or (N, nq) array, or {coordinate: number}
+        Coordinates; those that are not named are neutral [rad, m].
+    locked : sequence of str, or 'all'
+        Joints, elastic bodies or single velocities that are held, or led with the velocity qd.
+    qd : (nv,) or (N, nv) array, or {velocity: number}, optional
+        Steady turning [rad/s, m/s].
+    equilibrium : bool
+        About the static equilibrium of elastic bodies, joints held at q, in place of q itself.
+    external_forces : sequence of ExternalForce, optional
+        Constant loads, whose stiffness counts.
+
+    Returns
+    -------
+    (n,) or (N, n) array
+        [rad/s], ascending; 0 of motions that nothing holds.
+
+    Raises
+    ------
+    DalembertError
+        The state is unstable; everything is locked; the mechanism has constraints.
+    SingularMassMatrixError, EquilibriumError
+        A coordinate moves no mass; no stable equilibrium is found.
+    ShapeError, UnknownNameError, ValueError, QuaternionError
+        A vector has the wrong length; there is no such joint.
+
+    Examples
+    --------
+    >>> import dalembert as da
+    >>> da.natural_frequencies(da.planar_chain(2), {"q1": -1.5707963267948966}).round(3)
+    array([ 2.685,  7.18 ])
+    """
+    model = vibration_model(
+        mechanism,
+        q,
+        locked,
+        qd,
+        equilibrium,
+        external_forces,
+    )
+    return model.frequencies
+
+
+def damped_frequencies(
+    mechanism: Mechanism,
+    q: Values,
+    locked: Any = (),
+    qd: Values | None = None,
+    equilibrium: bool = False,
+    external_forces: Any = (),
+) -> DampedFrequencies:
+    """Eigenvalues of small motions about a state, with damping; also of unstable states.
+
+        (M s^2 + (D + G) s + K) x = 0
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+    q : (nq,) or (N, nq) array, or {coordinate: number}
+        Coordinates; those that are not named are neutral [rad, m].
+    locked : sequence of str, or 'all'
+        Joints, elastic bodies or single velocities that are held, or led with the velocity qd.
+    qd : (nv,) or (N, nv) array, or {velocity: number}, optional
+        Steady turning [rad/s, m/s].
+    equilibrium : bool
+        About the static equilibrium of elastic bodies, joints held at q, in place of q itself.
+    external_forces : sequence of ExternalForce, optional
+        Constant loads, whose stiffness counts.
+
+    Returns
+    -------
+    DampedFrequencies
+        eigenvalues s [1/s], frequencies |Im s| [rad/s] and damping ratios, (2 n,) or (N, 2 n) each.
+
+    Raises
+    ------
+    DalembertError
+        Everything is locked; the mechanism has constraints.
+    EquilibriumError
+        No stable equilibrium is found.
+    ShapeError, UnknownNameError, ValueError, QuaternionError
+        A vector has the wrong length; there is no such joint.
+
+    Examples
+    --------
+    >>> import dalembert as da
+    >>> arm = da.planar_chain(1).replace({"q1.viscous[0]": 0.5})
+    >>> da.damped_frequencies(arm, [-1.5707963267948966]).ratios.round(4)
+    array([0.1955, 0.1955])
+    """
+    model = vibration_model(
+        mechanism,
+        q,
+        locked,
+        qd,
+        equilibrium,
+        external_forces,
+    )
+    return model.damped()
+
+
+@dataclass(frozen=True, eq=False)
+class ModeShapes:
+    """Natural vibrations as motions along the bodies; see `mode_shapes`.
+
+    Attributes
+    ----------
+    frequencies : (m,) [rad/s], ascending
+    vectors : (n, m), modes of the free coordinates, of unit mass: V^T M V = 1
+    ratios : (m,), damping ratios v^T D v / (2 w), each mode alone; 0 where w is 0
+    names : of the free coordinates
+    positions : {body: (k,)}, x along the body's beam [m]; 0 of rigid bodies
+    places : {body: (k, 3)}, its places in the world at the state q [m]
+    displacements, rotations : {body: (m, k, 3)}, of each mode, in world axes, for unit mass
+        [m/sqrt(kg m^2), and the like]
+
+    Examples
+    --------
+    >>> import dalembert as da
+    >>> shapes = da.mode_shapes(da.planar_chain(2), {"q1": -1.5707963267948966})
+    >>> shapes.displacements["tip"].shape if "tip" in shapes.displacements else sorted(shapes.places)
+    ['link1', 'link2']
+    """
+
+    frequencies: Array
+    vectors: Array
+    ratios: Array
+    names: tuple[str, ...]
+    positions: dict[str, Array]
+    places: dict[str, Array]
+    displacements: dict[str, Array]
+    rotations: dict[str, Array]
+
+
+def mode_shapes(
+    mechanism: Mechanism,
+    q: Values,
+    locked: Any = (),
+    count: int | None = None,
+    equilibrium: bool = False,
+    stations: int = STATIONS,
+) -> ModeShapes:
+    """Natural vibrations about a state at rest, as displacements along each body.
+
+    Modes have unit mass; the largest coordinate of each is positive.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+    q : (nq,) array, or {coordinate: number}
+        Coordinates of one state [rad, m].
+    locked : sequence of str, or 'all'
+        Joints, elastic bodies or single velocities that are held.
+    count : int, optional
+        Number of modes from the lowest, by default all.
+    equilibrium : bool
+        About the static equilibrium of elastic bodies, joints held at q.
+    stations : int
+        Number of places along each beam; rigid bodies have one, their origin.
+
+    Returns
+    -------
+    ModeShapes
+
+    Raises
+    ------
+    DalembertError
+        The state is unstable; everything is locked; the mechanism has constraints.
+    SingularMassMatrixError, EquilibriumError
+        A coordinate moves no mass; no stable equilibrium is found.
+    ShapeError, UnknownNameError, ValueError, QuaternionError
+        A vector has the wrong length, or there are several states; there is no such joint.
+
+    Examples
+    --------
+    >>> import dalembert as da
+    >>> beam = da.Beam(1.0, EIy=100.0, EIz=100.0, mass_per_length=1.0)
+    >>> rod = da.Mechanism("rod", [da.Body("wall"), da.Body("rod", beam=beam, modes={"bend_z": 5})],
+    ...                    [da.Joint("clamp", da.Fixed(), "wall", "rod")])
+    >>> shapes = da.mode_shapes(rod, rod.neutral(), count=2)
+    >>> shapes.displacements["rod"][:, -1, 2].round(3)       # 2 / sqrt(mass) at the tip
+    array([ 2., -2.])
+    """
+    checked_mechanism(mechanism, "has no modes")
+    coordinates = full_coordinates(mechanism, q)
+    if coordinates.ndim != 1:
+        raise ShapeError(
+            f"q has shape {coordinates.shape}: mode shapes are of one state.",
+            "q",
+            coordinates.shape,
+        )
+    if equilibrium and mechanism.elastic_bodies:
+        coordinates = static_deflection(mechanism, coordinates).q
+    model = vibration_model(mechanism, coordinates, locked)
+    w, vectors = (x[..., :count] for x in model.modes)
+    power = np.einsum("im,ij,jm->m", vectors, model.damping, vectors)
+    ratios = np.divide(power, 2 * w, out=np.zeros_like(w), where=w > 0)
+    columns = np.zeros((mechanism.nv, len(w)))
+    columns[list(model.entries)] = vectors
+    along = {b.name: _stations(b, stations) for b in mechanism.bodies[1:]}
+    marked, frames = with_stations(mechanism, along)
+    places = {}
+    linear = {}
+    angular = {}
+    for body, names in frames.items():
+        places[body] = np.stack([placement(marked, coordinates, f)[:3, 3] for f in names])
+        moved = np.stack([(jacobian(marked, coordinates, f) @ columns).T for f in names], axis=1)
+        angular[body], linear[body] = moved[..., :3], moved[..., 3:]
+    return ModeShapes(w, vectors, ratios, model.names, along, places, linear, angular)
+
+
+def _stations(body: Body, count: int) -> Array:
+    """Places along a body's beam; the origin of a rigid body."""
+    if body.beam is None:
+        return np.zeros(1)
+    return np.linspace(0.0, as_float(body.beam.length), count)
+
+
+def with_stations(
+    mechanism: Mechanism, along: dict[str, Array]
+) -> tuple[Mechanism, dict[str, list[str]]]:
+    """The mechanism with a frame at each place along bodies, and their names."""
+    frames = list(mechanism.frames)
+    names: dict[str, list[str]] = {}
+    for body, positions in along.items():
+        beam = mechanism.body(body).beam
+        start = Origin() if beam is None else beam.origin
+        names[body] = [f"{body} at {k} of {len(positions)} stations" for k in range(len(positions))]
+        for name, x in zip(names[body], positions, strict=True):
+            frames.append(Frame(name, body, _moved_along(start, float(x))))
+    return replace(mechanism, frames=tuple(frames)), names
+
+
+def _moved_along(start: Origin, x: float) -> Origin:
+    """The place at x along a beam, seen from its body."""
+    if start == Origin():
+        return Origin((x, 0, 0))
+    placed = start.transform(as_float)
+    xyz = placed.point_to_parent(type(placed.p)((x, 0, 0)))
+    return Origin(tuple(float(c) for c in xyz), start.rotations)
+
+
+@dataclass(frozen=True, eq=False)
+class FrequencyMap:
+    """Natural frequencies along a way of configurations; see `frequency_map`.
+
+    Attributes
+    ----------
+    parameter : (K,), where each configuration stands on the way
+    label : of the parameter, with its unit
+    frequencies : (K, m) [rad/s], ascending at each
+    q : (K, nq), the configurations [rad, m]
+    locked : names of what is held
+
+    Examples
+    --------
+    >>> import dalembert as da
+    >>> chart = da.frequency_map(da.planar_chain(2), {"q1": -1.57, "q2": [0.0, 0.3, 0.6]}, locked=["q1"])
+    >>> chart.label, chart.frequencies.round(2).T
+    ('q2 [rad]', array([[3.84, 3.75, 3.48]]))
+    """
+
+    parameter: Array
+    label: str
+    frequencies: Array
+    q: Array = field(repr=False)
+    locked: tuple[str, ...]
+
+
+def frequency_map(
+    mechanism: Mechanism,
+    q: Values,
+    locked: Any = (),
+    parameter: Values | None = None,
+    label: str = "",
+    equilibrium: bool = False,
+) -> FrequencyMap:
+    """Natural frequencies along a way of configurations, as data of a picture.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+    q : (K, nq) array, or {coordinate: number or (K,)}
+        Configurations [rad, m].
+    locked : sequence of str, or 'all'
+        Joints, elastic bodies or single velocities that are held.
+    parameter : (K,) array, optional
+        Where each stands; by default the one coordinate that changes, else the number.
+    label : str
+        Of the parameter.
+    equilibrium : bool
+        About the static equilibrium of elastic bodies, joints held at q.
+
+    Returns
+    -------
+    FrequencyMap
+        Frequencies (K, n) [rad/s].
+
+    Raises
+    ------
+    ShapeError, UnknownNameError, ValueError, QuaternionError
+        There is one configuration alone; a vector has the wrong length; there is no such joint.
+    DalembertError, EquilibriumError
+        A state is unstable; everything is locked; no stable equilibrium is found.
+
+    Examples
+    --------
+    >>> import dalembert as da
+    >>> chart = da.frequency_map(da.planar_chain(2), {"q1": -1.57, "q2": [0.0, 0.3, 0.6]})
+    >>> chart.frequencies.shape
+    (3, 2)
+    """
+    checked_mechanism(mechanism, "has no frequencies")
+    coordinates = full_coordinates(mechanism, q)
+    if coordinates.ndim != 2:
+        raise ShapeError(
+            "a map needs several configurations: q (K, nq), or {coordinate: (K,)}.",
+            "q",
+            coordinates.shape,
+        )
+    changing = np.flatnonzero(np.ptp(coordinates, axis=0) > 0)
+    if parameter is None and len(changing) == 1:
+        parameter = coordinates[:, changing[0]]
+        label = label or _coordinate_label(mechanism, int(changing[0]))
+    values = np.arange(float(len(coordinates))) if parameter is None else np.asarray(parameter)
+    if values.shape != (len(coordinates),):
+        raise ShapeError(
+            f"parameter has shape {values.shape}, expected ({len(coordinates)},).",
+            "parameter",
+            values.shape,
+        )
+    w = natural_frequencies(mechanism, coordinates, locked, equilibrium=equilibrium)
+    names = tuple(mechanism.velocity_names[k] for k in entries_named(mechanism, locked))
+    return FrequencyMap(values, label or "configuration", w, coordinates, names)
+
+
+def _coordinate_label(mechanism: Mechanism, entry: int) -> str:
+    name = mechanism.coordinate_names[entry]
+    translates = any(
+        joint.name == name and type(joint.type).__name__ == "Prismatic"
+        for joint in mechanism.joints
+    )
+    return f"{name} [m]" if translates or "bend" in name else f"{name} [rad]"
