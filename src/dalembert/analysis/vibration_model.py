@@ -129,8 +129,8 @@ class VibrationModel:
         Examples
         --------
         >>> import dalembert as da
-        >>> da.vibration_model(da.planar_chain(1), [1.57]).damped().eigenvalues.round(2)
-        array([-3.84+0.j,  3.84+0.j])
+        >>> da.vibration_model(da.planar_chain(1), [-1.57]).damped().frequencies.round(2)
+        array([3.84, 3.84])
         """
         s = np.linalg.eigvals(self.state_matrix(self.damping + self.gyroscopic)).astype(complex)
         order = np.lexsort((-s.imag, np.round(np.abs(s), 12), np.zeros(s.shape)))

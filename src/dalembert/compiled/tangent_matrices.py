@@ -166,13 +166,17 @@ def _compiled(mechanism: Mechanism, turning: Sequence[int]) -> CompiledFunction[
     return function(matrices, q=mechanism.nq, rates=len(turning))
 
 
-def passive_matrices(mechanism: Mechanism) -> tuple[Array, Array]:
-    """Stiffness and damping of springs, friction and beams, (nv, nv) each."""
-    tree = mechanism.tree()
-    stiffness, damping = np.zeros((2, mechanism.nv, mechanism.nv))
-    for row, column, k, d in stiffness_and_damping(tree, mechanism.neutral().tolist()):
-        stiffness[row, column] += float(k)
-        damping[row, column] += float(d)
+def passive_matrices(
+    mechanism: Mechanism, q: Array, qd: Array | None = None
+) -> tuple[Array, Array]:
+    """Stiffness and damping of springs, friction and beams at states (N, nq), (N, nv, nv) each."""
+    n = mechanism.nv
+    rates = np.zeros((len(q), n)) if qd is None else np.broadcast_to(qd, (len(q), n))
+    stiffness, damping = np.zeros((2, len(q), n, n))
+    columns, _, _ = mechanism.opened(q=q, qd=rates)
+    for row, column, k, d in stiffness_and_damping(mechanism.tree(), *columns):
+        stiffness[:, row, column] += k
+        damping[:, row, column] += d
     return stiffness, damping
 
 
