@@ -185,3 +185,119 @@ def test_links_of_a_urdf_file_are_declared_elastic_beside_it(tmp_path):
 def test_faults_beside_a_urdf_file_have_its_lines(old, new, message):
     with pytest.raises(da.ReadError, match=message):
         da.load(URDF, constraints=BESIDE.replace(old, new))
+
+
+# --- families, sections, properties along a beam ---
+
+LINK2 = """modes = 1
+
+[body.beam]
+length = 0.8
+EIy = 129.4
+EIz = 129.4
+mass_per_length = 0.2466"""
+FAMILIES = {
+    "clamped_free": ('{ family = "clamped_free", count = 3 }', da.beams.clamped_free(3)),
+    "clamped_clamped": ('{ family = "clamped_clamped", count = 2 }', da.beams.clamped_clamped(2)),
+    "pinned_pinned": ('{ family = "pinned_pinned", count = 2 }', da.beams.pinned_pinned(2)),
+    "craig_bampton": ('{ family = "craig_bampton", count = 1 }', da.beams.craig_bampton(1)),
+    "static": ('{ family = "craig_bampton", count = 0 }', da.beams.craig_bampton(0)),
+    "clamped_loaded": ('{ family = "clamped_loaded", count = 2, mass_ratio = 10, inertia_ratio = 0.02 }', da.beams.clamped_loaded(2, 10, 0.02)),
+    "hermite": ('{ family = "hermite", elements = 3 }', da.beams.hermite(3)),
+    "joined": ('{ family = "joined", of = [{ count = 1 }, { family = "pinned_pinned", count = 2 }] }', da.beams.joined(da.beams.legendre(1), da.beams.pinned_pinned(2))),
+}
+
+
+def with_link2(text, modes="modes = 1"):
+    assert LINK2 in ARM
+    return ARM.replace(LINK2, f"{modes}\n\n[body.beam]\n{text}")
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_families_of_shape_functions_by_name(name):
+    table, functions = FAMILIES[name]
+    arm = read_toml(ARM.replace("modes = 1", f"modes = {{ bend_y = {table} }}"))
+    assert arm.body("link2").modes == (("bend_y", functions),)
+    with arm._graph:
+        text = write_toml(arm)
+        assert read_toml(text) == arm
+    if name not in ("clamped_loaded", "static"):
+        assert f'family = "{name}"' in text
+
+
+TUBE = """length = 0.8
+section = { shape = "tube", diameter = 0.0133, wall = 0.0008 }
+material = "steel"
+"""
+
+
+def test_a_section_and_a_material_give_the_numbers():
+    beam = read_toml(with_link2(TUBE)).body("link2").beam
+    expected = da.Beam.of_section(0.8, da.beams.tube(0.0133, 0.0008), da.beams.material("steel"))
+    assert {k: float(x) for k, x in beam.numbers().items()} == {k: float(x) for k, x in expected.numbers().items()} and beam.section == expected.section
+    stiffer = read_toml(with_link2(TUBE + "EIz = 500\n")).body("link2").beam
+    assert stiffer.EIz == 500 and float(stiffer.EIy) == float(expected.EIy)
+    own = read_toml(with_link2(TUBE.replace('"steel"', "{ E = 210e9, rho = 7850, nu = 0.3 }"))).body("link2").beam
+    assert own == beam
+
+
+@pytest.mark.parametrize("section", [
+    '{ shape = "rectangle", height = 0.01, width = 0.02 }', '{ shape = "round_bar", diameter = 0.01 }', '{ shape = "box", height = 0.02, width = 0.02, wall = 0.001 }',
+    '{ shape = "i_profile", height = 0.1, width = 0.055, web = 0.0041, flange = 0.0057 }', "{ area = 1e-4, Iy = 1e-9, Iz = 2e-9 }"])
+def test_written_sections_keep_their_stresses(section):
+    arm = read_toml(with_link2(TUBE.replace('{ shape = "tube", diameter = 0.0133, wall = 0.0008 }', section)))
+    with arm._graph:
+        again = read_toml(write_toml(arm))
+    assert again == arm and again.body("link2").beam.section == arm.body("link2").beam.section is not None
+
+
+def test_properties_vary_along_a_beam():
+    text = "length = 0.8\nEIy = 100\nEIz = { tapered = [120, 60.5] }\nmass_per_length = { pieces = [[0.4, 0.3], [1, [0.3, 0.1]]] }\ndamping = { ratio = 0.01 }\n"
+    arm = read_toml(with_link2(text))
+    beam = arm.body("link2").beam
+    assert beam.EIz == da.beams.tapered(120, Fraction("60.5")) and beam.damping == da.ModalDamping(Fraction("0.01"))
+    assert beam.mass_per_length == da.beams.pieces([(Fraction("0.4"), Fraction("0.3")), (1, (Fraction("0.3"), Fraction("0.1")))])
+    elements = read_toml(with_link2(text.replace("ratio", "mass"), "modes = 1\nelements = 2"))
+    assert elements.body("link2").elements == 2 and len(elements.body_entries["link2"].at_v) == 4
+    for each in (arm, elements):
+        with each._graph:
+            assert read_toml(write_toml(each)) == each
+
+
+@pytest.mark.parametrize(("text", "message"), [
+    (TUBE.replace("tube", "pipe"), "line 29: .*unknown shape 'pipe'"),
+    (TUBE.replace("wall = 0.0008", "wall = 0.01"), "line 29: .*walls of 0.01 m within 0.0133 m"),
+    (TUBE.replace("wall = 0.0008", "wall = -1"), "line 29: .*wall of a section is -1"),
+    (TUBE.replace(", wall = 0.0008", ""), "line 29: .*the key 'wall' is missing"),
+    (TUBE.replace('"steel"', '"still"'), r"line 30: .*unknown material 'still' .*Did you mean 'steel'\?"),
+    (TUBE.replace('"steel"', "{ E = 1e9 }"), "line 30: .*the key 'rho' is missing"),
+    (TUBE.replace('"steel"', "{ E = 1e9, rho = 1, nu = 0.7 }"), "line 30: .*nu of a material is 0.7"),
+    (TUBE.replace('"steel"', "7"), "line 30: .*material is 7; expected a text"),
+    ("length = 0.8\nmaterial = 'steel'\n", "line 29: .*it has a material and no section"),
+    (TUBE.replace('material = "steel"', ""), "has no mass_per_length"),
+    ("length = 0.8\nEIy = 1\nEIz = { tapered = [1] }\nmass_per_length = 1\n", "line 30: .*tapered has 1 values"),
+    ("length = 0.8\nEIy = 1\nEIz = { tapered = [1, -2] }\nmass_per_length = 1\n", "line 30: .*EIz of a beam is -2"),
+    (f"length = 0.8\nEIy = 1\nEIz = {{ tapered = {[1] * 101} }}\nmass_per_length = 1\n", "line 30: .*101 numbers along the beam; at most 100"),
+    ("length = 0.8\nEIy = 1\nEIz = { pieces = [[0.5, 1], [0.4, 2]] }\nmass_per_length = 1\n", "line 30: .*rise to 1"),
+    ("length = 0.8\nEIy = 1\nEIz = { }\nmass_per_length = 1\n", "line 30: .*EIz has either tapered or pieces"),
+    ("length = 0.8\nEIy = 1\nEIz = 1\nmass_per_length = 1\ndamping = { ratio = -0.1 }\n", "line 32: .*ratio of a modal damping is -0.1"),
+    ("length = 0.8\nEIy = 1\nEIz = 1\nmass_per_length = 1\ndamping = { ratio = 0.1, mass = 2 }\n", "line 32: .*unknown key 'mass' for a damping by the ratio"),
+])
+def test_faults_of_sections_and_properties_have_the_line_of_their_key(text, message):
+    with pytest.raises(da.ReadError, match=message):
+        read_toml(with_link2(text), "arm.toml")
+
+
+@pytest.mark.parametrize("elements", ["0", "-1", "1001", "1.5", "true", '"a"'])
+def test_a_number_of_elements_is_whole(elements):
+    with pytest.raises(da.ReadError, match="line 26: body 'link2': elements is"):
+        read_toml(ARM.replace("modes = 1", f"modes = 1\nelements = {elements}"), "arm.toml")
+
+
+def test_nested_and_long_families_are_bounded():
+    nested = '{ family = "joined", of = [' * 9 + "{ count = 1 }" + "] }" * 9
+    for modes, message in ((nested, "nested too deeply"), ('{ family = "joined", of = [' + "{ count = 33 }, { count = 33 }" + "] }", "66 functions; at most 64"),
+                           (f'{{ family = "eigenfunctions", waves = [{"[1, 0, 0, 0, 0]," * 65}] }}', "65 functions; at most 64"),
+                           ('{ family = "clamped_loaded", count = 2, mass_ratio = "m" }', "is a symbol")):
+        with pytest.raises(da.ReadError, match=message):
+            read_toml(ARM.replace("modes = 1", f"modes = {{ bend_y = {modes} }}"))

@@ -3,13 +3,26 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import (
+    Iterator,
+    Sequence,
+)
 
 from dalembert.model.beam import Beam
 from dalembert.model.findings import Finding
-from dalembert.model.numbers import as_float, is_symbolic
-from dalembert.model.origins import Origin, Source
-from dalembert.model.parts import Body, Frame, Joint
+from dalembert.model.numbers import (
+    as_float,
+    is_symbolic,
+)
+from dalembert.model.origins import (
+    Origin,
+    Source,
+)
+from dalembert.model.parts import (
+    Body,
+    Frame,
+    Joint,
+)
 from dalembert.spatial.vectors import Vector
 
 ON_AXIS = 1e-6  # of the beam's length: files round lengths to 6 digits

@@ -3,27 +3,63 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import (
+    Iterator,
+    Mapping,
+    Sequence,
+)
 from dataclasses import replace
-from typing import Any, TypeVar
+from typing import (
+    Any,
+    TypeVar,
+)
 
 import numpy as np
 
-from dalembert.arguments import check_text, shown
-from dalembert.errors import ModelError, UnknownNameError
+from dalembert.arguments import (
+    check_text,
+    shown,
+)
+from dalembert.errors import (
+    ModelError,
+    UnknownNameError,
+)
 from dalembert.expr import known_zero
-from dalembert.model.constraint import Constraint, principles_of
+from dalembert.model.constraint import (
+    Constraint,
+    principles_of,
+)
 from dalembert.model.elastic_declarations import rigid_again
 from dalembert.model.findings import Finding
-from dalembert.model.flexible_drives import stiffly_driven, with_spring_to
-from dalembert.model.joints import Fixed, Free, JointType
+from dalembert.model.flexible_drives import (
+    stiffly_driven,
+    with_spring_to,
+)
+from dalembert.model.joints import (
+    Fixed,
+    Free,
+    JointType,
+)
 from dalembert.model.linkage import Linkage
-from dalembert.model.numbers import Number, as_exact, as_float, checked_vector, several
+from dalembert.model.numbers import (
+    Number,
+    as_exact,
+    as_float,
+    checked_vector,
+    several,
+)
 from dalembert.model.origins import Origin
-from dalembert.model.parts import Body, Joint, Limits
+from dalembert.model.parts import (
+    Body,
+    Joint,
+    Limits,
+)
 from dalembert.spatial.rotations import axis_angle_of
 from dalembert.spatial.screws import slides_come_first
-from dalembert.spatial.vectors import AXES, Vector
+from dalembert.spatial.vectors import (
+    AXES,
+    Vector,
+)
 
 L = TypeVar("L", bound=Linkage)
 KINDS = ("friction", "springs", "rotors", "limits", "constraints", "elasticity")

@@ -4,15 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, NamedTuple, TypeVar
+from typing import (
+    Any,
+    NamedTuple,
+    TypeVar,
+)
 
 from dalembert.arguments import check_instance
-from dalembert.errors import ModelError, UnknownNameError
+from dalembert.errors import (
+    ModelError,
+    UnknownNameError,
+)
 from dalembert.model.beam import Beam
 from dalembert.model.findings import Finding
 from dalembert.model.linkage import Linkage
-from dalembert.model.numbers import Number, as_float, is_symbolic
-from dalembert.model.origins import NOWHERE, Source
+from dalembert.model.numbers import (
+    Number,
+    as_float,
+    is_symbolic,
+)
+from dalembert.model.origins import (
+    NOWHERE,
+    Source,
+)
 from dalembert.model.parts import Body
 
 L = TypeVar("L", bound=Linkage)

@@ -4,13 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, NamedTuple, TypeVar
+from typing import (
+    Any,
+    NamedTuple,
+    TypeVar,
+)
 
-from dalembert.errors import ModelError, UnknownNameError
+from dalembert.errors import (
+    ModelError,
+    UnknownNameError,
+)
 from dalembert.expr import known_zero
 from dalembert.model.linkage import Linkage
 from dalembert.model.numbers import Number
-from dalembert.model.parts import Body, Joint, Limits, Mimic
+from dalembert.model.parts import (
+    Body,
+    Joint,
+    Limits,
+    Mimic,
+)
 from dalembert.model.transmissions import Transmission
 
 L = TypeVar("L", bound=Linkage)

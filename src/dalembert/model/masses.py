@@ -4,13 +4,25 @@ mass can have.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import (
+    Iterable,
+    Mapping,
+    Sequence,
+)
 
 import numpy as np
 
 from dalembert.model.findings import Finding
-from dalembert.model.numbers import Number, as_float, half_unit, is_symbolic
-from dalembert.model.parts import Body, Joint
+from dalembert.model.numbers import (
+    Number,
+    as_float,
+    half_unit,
+    is_symbolic,
+)
+from dalembert.model.parts import (
+    Body,
+    Joint,
+)
 
 INERTIA_SLACK = 1e-6  # of the largest moment: files round moments to 6 digits
 DIGITS_SLACK = (

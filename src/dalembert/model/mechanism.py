@@ -5,16 +5,31 @@ enter.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import (
+    Callable,
+    Iterator,
+    Mapping,
+    Sequence,
+)
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
-from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any, NoReturn
+from functools import (
+    cached_property,
+    partial,
+)
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    NoReturn,
+)
 
 import numpy as np
 
-from dalembert.arguments import check_instance, check_text
+from dalembert.arguments import (
+    check_instance,
+    check_text,
+)
 from dalembert.errors import (
     DalembertWarning,
     ModelError,
@@ -23,20 +38,45 @@ from dalembert.errors import (
     public_names,
     unknown_attribute,
 )
-from dalembert.expr import Expr, import_nodes
+from dalembert.expr import (
+    Expr,
+    import_nodes,
+)
 from dalembert.expr.identifiers import safe_identifiers
-from dalembert.model import edits, paths, validation
+from dalembert.model import (
+    edits,
+    paths,
+    validation,
+)
 from dalembert.model.beam import Beam
 from dalembert.model.constraint import Constraint
 from dalembert.model.content import digest
-from dalembert.model.elastic_declarations import ElasticDeclaration, declared
+from dalembert.model.elastic_declarations import (
+    ElasticDeclaration,
+    declared,
+)
 from dalembert.model.external_forces import opened_loads
-from dalembert.model.findings import MAX_LISTED, Finding, collapsed, listed
+from dalembert.model.findings import (
+    MAX_LISTED,
+    Finding,
+    collapsed,
+    listed,
+)
 from dalembert.model.flexible_drives import with_flexible_joints
 from dalembert.model.joints.base import BUILT_IN
 from dalembert.model.linkage import Linkage
-from dalembert.model.numbers import Number, as_float, checked_vector, is_symbolic, several
-from dalembert.model.parts import Body, Frame, Joint
+from dalembert.model.numbers import (
+    Number,
+    as_float,
+    checked_vector,
+    is_symbolic,
+    several,
+)
+from dalembert.model.parts import (
+    Body,
+    Frame,
+    Joint,
+)
 from dalembert.model.tree import Tree
 from dalembert.model.tree_builder import tree_of
 from dalembert.spatial.arrays import (

@@ -12,15 +12,35 @@ gravity[k].
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import (
+    Iterator,
+    Mapping,
+)
 from dataclasses import replace
-from typing import Any, TypeVar
+from typing import (
+    Any,
+    TypeVar,
+)
 
 from dalembert.errors import UnknownNameError
-from dalembert.expr import Expr, free_symbols, import_nodes, substitute, symbol
+from dalembert.expr import (
+    Expr,
+    free_symbols,
+    import_nodes,
+    substitute,
+    symbol,
+)
 from dalembert.model.linkage import Linkage
-from dalembert.model.numbered import Part, indexed
-from dalembert.model.numbers import Number, checked, checked_vector, exact_text
+from dalembert.model.numbered import (
+    Part,
+    indexed,
+)
+from dalembert.model.numbers import (
+    Number,
+    checked,
+    checked_vector,
+    exact_text,
+)
 from dalembert.spatial.angles import PiMultiple
 
 L = TypeVar("L", bound=Linkage)

@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import (
+    Iterator,
+    Mapping,
+    Sequence,
+)
 from dataclasses import dataclass
 
 from dalembert.arguments import check_text
-from dalembert.model.numbered import Numbered, numbers_as_text
-from dalembert.model.numbers import Number, checked
+from dalembert.model.numbered import (
+    Numbered,
+    numbers_as_text,
+)
+from dalembert.model.numbers import (
+    Number,
+    checked,
+)
 from dalembert.spatial.vectors import Scalar
 
 STIFFNESS, DAMPING = "transmission_stiffness", "transmission_damping"

@@ -6,16 +6,33 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import (
+    Iterator,
+    Sequence,
+)
 from typing import Any
 
 import numpy as np
 
-from dalembert.errors import DalembertWarning, caller_level
+from dalembert.errors import (
+    DalembertWarning,
+    caller_level,
+)
 from dalembert.model.findings import Finding
-from dalembert.model.linkage import Linkage, is_angular
-from dalembert.model.numbers import Number, as_float, is_symbolic
-from dalembert.model.parts import Body, Frame, Joint
+from dalembert.model.linkage import (
+    Linkage,
+    is_angular,
+)
+from dalembert.model.numbers import (
+    Number,
+    as_float,
+    is_symbolic,
+)
+from dalembert.model.parts import (
+    Body,
+    Frame,
+    Joint,
+)
 from dalembert.spatial.angles import PiMultiple
 
 LONG = 20.0  # m; links and radii of gyration beyond it are rare, in millimetres nearly all are

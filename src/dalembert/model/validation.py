@@ -7,7 +7,11 @@ from __future__ import annotations
 import heapq
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import (
+    Iterable,
+    Iterator,
+    Sequence,
+)
 from typing import Any
 
 import numpy as np
@@ -15,14 +19,31 @@ import numpy as np
 from dalembert.errors import nearest
 from dalembert.model import pivots
 from dalembert.model.beam_findings import beam_findings
-from dalembert.model.findings import MAX_LISTED, Finding
+from dalembert.model.findings import (
+    MAX_LISTED,
+    Finding,
+)
 from dalembert.model.friction_laws import Stribeck
 from dalembert.model.linkage import Linkage
-from dalembert.model.masses import inertia_findings, massless
+from dalembert.model.masses import (
+    inertia_findings,
+    massless,
+)
 from dalembert.model.numbered import Part
-from dalembert.model.numbers import Number, as_float, is_symbolic
-from dalembert.model.origins import NOWHERE, Source
-from dalembert.model.parts import Body, Frame, Joint
+from dalembert.model.numbers import (
+    Number,
+    as_float,
+    is_symbolic,
+)
+from dalembert.model.origins import (
+    NOWHERE,
+    Source,
+)
+from dalembert.model.parts import (
+    Body,
+    Frame,
+    Joint,
+)
 from dalembert.model.transmissions import Transmission
 from dalembert.model.tree import Tree
 from dalembert.model.units import unit_findings

@@ -1,122 +1,65 @@
-"""Beams of elastic bodies in TOML files: the keys `beam` and `modes` of a body, read and written.
-
-A new family of shape functions is a line of FAMILIES.
+"""Beams of elastic bodies in TOML files: the keys `beam`, `modes` and `elements` of a body, read and
+written.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
-from fractions import Fraction
-from typing import Any, NamedTuple
+from typing import Any
 
-from dalembert.beams import ShapeFunctions, ShapePolynomials, legendre
+from dalembert import beams
 from dalembert.beams.beam_properties import BeamProperty
-from dalembert.beams.shape_functions import BEND_Y, DIRECTIONS
+from dalembert.beams.shape_functions import (
+    BEND_Y,
+    ShapeFunctions,
+)
 from dalembert.errors import ReadError
-from dalembert.expr import Expr
-from dalembert.model.beam import BENDS, KINEMATICS, MODES, MOST_MODES, SECTION, Beam
-from dalembert.model.beam_damping import Rayleigh
+from dalembert.model.beam import (
+    BENDS,
+    KINEMATICS,
+    MODES,
+    SECTION,
+    Beam,
+)
+from dalembert.model.beam_damping import (
+    BeamDamping,
+    ModalDamping,
+    Rayleigh,
+)
 from dalembert.model.elastic_declarations import ElasticDeclaration
-from dalembert.model.numbered import named
 from dalembert.model.parts import Body
-from dalembert.readers.toml_tables import Table, origin_entry, origin_under, unless
+from dalembert.readers.section_tables import (
+    material_of,
+    section_entries,
+    section_of,
+)
+from dalembert.readers.shape_tables import (
+    family_entries,
+    modes_of,
+)
+from dalembert.readers.toml_tables import (
+    Table,
+    origin_entry,
+    origin_under,
+    unless,
+)
 
-BEAM_KEYS = ("length", *SECTION, "rotary_inertia", "origin", "kinematics", "damping")
-MOST_COEFFICIENTS = 100  # of a polynomial
+BEAM_KEYS = (
+    "length",
+    *SECTION,
+    "rotary_inertia",
+    "section",
+    "material",
+    "origin",
+    "kinematics",
+    "damping",
+)
+MOST_VALUES = 100  # of a property along a beam
+MOST_ELEMENTS = 1000  # of a beam
 Entries = dict[str, Any]
 
 
-class Family(NamedTuple):
-    """A family of shape functions in a table.
-
-    keys : beside `family`
-    read : the functions of a table, in a direction
-    written : entries of functions; None where they are of another family
-    """
-
-    keys: tuple[str, ...]
-    read: Callable[[Table, str], ShapeFunctions]
-    written: Callable[[ShapeFunctions, str], Entries | None]
-
-
-# --- families -------------------------------------------------------------------------------------
-
-
-def _count(table: Table, key: str) -> int:
-    """A number of shape functions."""
-    count = table.required(key)
-    if isinstance(count, bool) or not isinstance(count, int):
-        raise table.error(f"{key} is {count!r}; expected a whole number of modes.", key)
-    if not 0 <= count <= MOST_MODES:
-        raise table.error(f"{key} is {count}; expected 0 to {MOST_MODES} modes.", key)
-    return count
-
-
-def _legendre(table: Table, direction: str) -> ShapeFunctions:
-    return legendre(_count(table, "count"), direction)
-
-
-def _legendre_entries(functions: ShapeFunctions, direction: str) -> Entries | None:
-    is_legendre = functions == legendre(functions.count, direction)
-    return {"count": functions.count} if is_legendre else None
-
-
-def _polynomials(table: Table, direction: str) -> ShapeFunctions:
-    expected = "a list with the coefficients of each polynomial, as [[0, 0, 1], [0, 0, 3, -2]]"
-    rows = table.checked_list("coefficients", table.required("coefficients"), None, expected)
-    if len(rows) > MOST_MODES:
-        raise table.error(f"{len(rows)} polynomials; at most {MOST_MODES} modes.", "coefficients")
-    polynomials = []
-    for row in rows:
-        entries = table.checked_list("coefficients", row, None, expected)
-        if len(entries) > MOST_COEFFICIENTS:
-            why = f"a polynomial has {len(entries)} coefficients; at most {MOST_COEFFICIENTS}."
-            raise table.error(why, "coefficients")
-        polynomials.append(tuple(_coefficient(table, x) for x in entries))
-    return ShapePolynomials(tuple(polynomials))
-
-
-def _coefficient(table: Table, value: Any) -> Any:
-    number = table.as_number("coefficients", value)
-    if isinstance(number, Expr):
-        raise table.error("a coefficient is a symbol; give a number.", "coefficients")
-    return number if isinstance(number, float) else Fraction(number)
-
-
-def _polynomial_entries(functions: ShapeFunctions, direction: str) -> Entries | None:
-    if type(functions) is not ShapePolynomials:
-        return None
-    return {"coefficients": functions.coefficients}
-
-
-FAMILIES: dict[str, Family] = {
-    "legendre": Family(("count",), _legendre, _legendre_entries),
-    "polynomials": Family(("coefficients",), _polynomials, _polynomial_entries),
-}
-
-
 # --- reading --------------------------------------------------------------------------------------
-
-
-def modes_of(table: Table) -> Any:
-    """Modes of a body's table, as `Body` takes them; None where they are not told."""
-    if "modes" not in table.data:
-        return None
-    if not isinstance(table.data["modes"], dict):
-        return _count(table, "modes")
-    modes = table.table("modes")
-    modes.allow(*DIRECTIONS)
-    return {direction: _functions(modes, direction) for direction in modes.data}
-
-
-def _functions(modes: Table, direction: str) -> int | ShapeFunctions:
-    if not isinstance(modes.data[direction], dict):
-        return _count(modes, direction)
-    table = modes.table(direction)
-    family = table.choice("family", tuple(FAMILIES), "legendre")
-    table.allow("family", *FAMILIES[family].keys, of=f"modes of the family {family!r}")
-    return FAMILIES[family].read(table, direction)
 
 
 def beam_of(table: Table) -> Beam | None:
@@ -125,33 +68,90 @@ def beam_of(table: Table) -> Beam | None:
         return None
     beam = table.table("beam")
     beam.allow(*BEAM_KEYS)
-    section = {key: beam.number(key) for key in SECTION if key in beam.data}
-    return beam.made(  # type: ignore[no-any-return]
-        "",
-        Beam,
-        beam.number("length"),
-        **section,
-        rotary_inertia=beam.vector("rotary_inertia", 3, (0, 0, 0)),
-        origin=origin_under(beam),
-        kinematics=beam.choice("kinematics", KINEMATICS, "second_order"),
-        damping=_damping(beam),
-    )
+    numbers: dict[str, Any] = {
+        k: _property(beam, k, beam.data[k]) for k in SECTION if k in beam.data
+    }
+    if "rotary_inertia" in beam.data:
+        numbers["rotary_inertia"] = _rotary_inertia(beam)
+    numbers |= {
+        "origin": origin_under(beam),
+        "kinematics": beam.choice("kinematics", KINEMATICS, "second_order"),
+        "damping": _damping(beam),
+    }
+    length, section, material = beam.number("length"), section_of(beam), material_of(beam)
+    if material is None:
+        return beam.made("", Beam, length, section=section, **numbers)  # type: ignore[no-any-return]
+    if section is None:
+        raise beam.error("it has a material and no section.", "material")
+    return beam.made("", Beam.of_section, length, section, material, **numbers)  # type: ignore[no-any-return]
 
 
-def _damping(beam: Table) -> Rayleigh | None:
+def _property(beam: Table, key: str, value: Any) -> Any:
+    """A number, or numbers along the beam."""
+    if not isinstance(value, dict):
+        return beam.as_number(key, value)
+    varying = beam.table(key, value)
+    varying.allow("tapered", "pieces", of="a property that varies along the beam")
+    if ("tapered" in value) == ("pieces" in value):
+        raise beam.error(f"{key} has either tapered or pieces.", key)
+    if "tapered" in value:
+        return varying.made(
+            "tapered", beams.tapered, *_numbers(varying, "tapered", value["tapered"])
+        )
+    expected = "a list of pairs [end, value], as [[0.4, 8], [1, [8, 2]]]"
+    given = varying.checked_list("pieces", value["pieces"], None, expected)
+    if len(given) > MOST_VALUES:
+        raise varying.error(f"{len(given)} pieces; at most {MOST_VALUES}.", "pieces")
+    pairs = []
+    for pair in given:
+        end, along = varying.checked_list("pieces", pair, 2, expected)
+        is_list = isinstance(along, list)
+        of_piece = (
+            _numbers(varying, "pieces", along) if is_list else varying.as_number("pieces", along)
+        )
+        pairs.append((varying.as_number("pieces", end), of_piece))
+    return varying.made("pieces", beams.pieces, pairs)
+
+
+def _numbers(table: Table, key: str, values: Any) -> tuple[Any, ...]:
+    given = table.checked_list(key, values, None, "a list of numbers along the beam")
+    if len(given) > MOST_VALUES:
+        raise table.error(f"{len(given)} numbers along the beam; at most {MOST_VALUES}.", key)
+    return tuple(table.as_number(key, x) for x in given)
+
+
+def _rotary_inertia(beam: Table) -> tuple[Any, ...]:
+    expected = "a list of 3 numbers"
+    given = beam.checked_list("rotary_inertia", beam.data["rotary_inertia"], 3, expected)
+    return tuple(_property(beam, "rotary_inertia", x) for x in given)
+
+
+def _damping(beam: Table) -> BeamDamping | None:
     if "damping" not in beam.data:
         return None
     damping = beam.table("damping")
-    damping.allow("mass", "stiffness")
+    if "ratio" in damping.data:
+        damping.allow("ratio", of="a damping by the ratio of modes")
+        return damping.made("", ModalDamping, damping.number("ratio"))  # type: ignore[no-any-return]
+    damping.allow("mass", "stiffness", "ratio")
     numbers = damping.number("mass", 0), damping.number("stiffness", 0)
     return damping.made("", Rayleigh, *numbers)  # type: ignore[no-any-return]
+
+
+def _elements(table: Table) -> int:
+    """Number of equal elements of a beam."""
+    count = table.data.get("elements", 1)
+    if isinstance(count, bool) or not isinstance(count, int) or not 1 <= count <= MOST_ELEMENTS:
+        expected = f"a whole number from 1 to {MOST_ELEMENTS}"
+        raise table.error(f"elements is {count!r}; expected {expected}.", "elements")
+    return count
 
 
 def elastic_body(table: Table, body: Body) -> Body:
     """A body with the beam and modes of its table."""
     if not {"beam", "modes", "elements"} & table.data.keys():
         return body
-    beam, modes, elements = beam_of(table), modes_of(table), table.data.get("elements", 1)
+    beam, modes, elements = beam_of(table), modes_of(table), _elements(table)
     return table.made(  # type: ignore[no-any-return]
         "beam", replace, body, beam=beam, modes=modes, elements=elements
     )
@@ -164,7 +164,7 @@ def declaration_of(table: Table) -> tuple[str, ElasticDeclaration]:
     table.required("beam")
     beam = beam_of(table)
     assert beam is not None
-    elements = table.data.get("elements", 1)
+    elements = _elements(table)
     return name, ElasticDeclaration(beam, modes_of(table), elements, table.source)
 
 
@@ -177,25 +177,41 @@ def beam_entries(body: Body) -> Entries:
     Raises
     ------
     ReadError
-        Its damping, or a property that varies, has no table.
+        Its damping, or its section, has no table.
     """
     beam = body.beam
     assert beam is not None
-    section = {key: x for key in SECTION if (x := getattr(beam, key)) is not None}
-    for key, value in (section | named("rotary_inertia", beam.rotary_inertia)).items():
-        if isinstance(value, BeamProperty):
-            raise _without_table(body, key, value)
+    section = {key: _written(x) for key in SECTION if (x := getattr(beam, key)) is not None}
     entries = {"length": beam.length, **section}
-    entries |= unless((0, 0, 0), rotary_inertia=beam.rotary_inertia)
+    if beam.rotary_inertia != (0, 0, 0):
+        entries["rotary_inertia"] = [_written(x) for x in beam.rotary_inertia]
+    if callable(beam.section):
+        raise _without_table(body, "section", beam.section)
+    entries |= section_entries(beam.section)
     entries |= origin_entry(beam.origin)
     entries |= unless("second_order", kinematics=beam.kinematics)
-    damping = beam.damping
+    return entries | _damping_entry(body, beam.damping)
+
+
+def _written(value: Any) -> Any:
+    """A property as a number, or as numbers along the beam."""
+    if not isinstance(value, BeamProperty):
+        return value
+    if value == BeamProperty((0, 1), value.values) and value.degree:
+        return {"tapered": value.values[0]}
+    ends = zip(value.breaks[1:], value.values, strict=True)
+    return {"pieces": [[end, x[0] if len(x) == 1 else x] for end, x in ends]}
+
+
+def _damping_entry(body: Body, damping: BeamDamping | None) -> Entries:
     if damping is None:
-        return entries
-    if not isinstance(damping, Rayleigh) or type(damping) is not Rayleigh:
-        raise _without_table(body, "damping", damping)
-    of_damping = unless(0, mass=damping.mass) | unless(0, stiffness=damping.stiffness)
-    return entries | {"damping": of_damping}
+        return {}
+    if isinstance(damping, Rayleigh) and type(damping) is Rayleigh:
+        numbers = unless(0, mass=damping.mass) | unless(0, stiffness=damping.stiffness)
+        return {"damping": numbers}
+    if isinstance(damping, ModalDamping) and type(damping) is ModalDamping:
+        return {"damping": {"ratio": damping.ratio}}
+    raise _without_table(body, "damping", damping)
 
 
 def modes_entry(body: Body) -> Entries:
@@ -209,7 +225,7 @@ def modes_entry(body: Body) -> Entries:
     """
     if body.beam is None:
         return {}
-    modes = {direction: _written(body, f, direction) for direction, f in body.modes}
+    modes = {direction: _modes(body, f, direction) for direction, f in body.modes}
     elements = unless(1, elements=body.elements)
     if not modes:
         return {"modes": 0} | elements
@@ -219,12 +235,11 @@ def modes_entry(body: Body) -> Entries:
     return {"modes": modes} | elements
 
 
-def _written(body: Body, functions: ShapeFunctions, direction: str) -> int | Entries:
-    for name, family in FAMILIES.items():
-        entries = family.written(functions, direction)
-        if entries is not None:
-            return functions.count if name == "legendre" else {"family": name, **entries}
-    raise _without_table(body, f"shape functions in {direction}", functions)
+def _modes(body: Body, functions: ShapeFunctions, direction: str) -> int | Entries:
+    entries = family_entries(functions, direction)
+    if entries is None:
+        raise _without_table(body, f"shape functions in {direction}", functions)
+    return functions.count if entries["family"] == "legendre" else entries
 
 
 def _without_table(body: Body, what: str, value: Any) -> ReadError:

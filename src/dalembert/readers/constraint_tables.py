@@ -5,20 +5,47 @@ A new kind is a row of KINDS: the class of `da.constraints`, and how each field 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import (
+    Callable,
+    Mapping,
+    Sequence,
+)
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import (
+    Any,
+    NamedTuple,
+)
 
 from dalembert import constraints
 from dalembert.errors import ReadError
 from dalembert.generators.splines import ENDS
-from dalembert.model.constraint import PRINCIPLES, Constraint, FramePlace, principles_of
-from dalembert.model.elastic_declarations import ElasticDeclaration, declared
-from dalembert.model.flexible_drives import FlexibleDrive, put_in
-from dalembert.model.joints import JOINT_TYPES, JointType
+from dalembert.model.constraint import (
+    PRINCIPLES,
+    Constraint,
+    FramePlace,
+    principles_of,
+)
+from dalembert.model.elastic_declarations import (
+    ElasticDeclaration,
+    declared,
+)
+from dalembert.model.flexible_drives import (
+    FlexibleDrive,
+    put_in,
+)
+from dalembert.model.joints import (
+    JOINT_TYPES,
+    JointType,
+)
 from dalembert.model.mechanism import Mechanism
-from dalembert.model.numbers import Number, as_float
-from dalembert.model.parts import Frame, Joint
+from dalembert.model.numbers import (
+    Number,
+    as_float,
+)
+from dalembert.model.parts import (
+    Frame,
+    Joint,
+)
 from dalembert.readers.beam_tables import declaration_of
 from dalembert.readers.program_tables import (
     output_entry,

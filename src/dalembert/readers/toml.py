@@ -19,12 +19,28 @@ from dalembert.model.friction_laws import Stribeck
 from dalembert.model.joints import JOINT_TYPES
 from dalembert.model.linkage import GRAVITY
 from dalembert.model.mechanism import Mechanism
-from dalembert.model.numbers import Literal, Number
-from dalembert.model.parts import PER_VELOCITY, Body, Joint, Limits, Mimic
+from dalembert.model.numbers import (
+    Literal,
+    Number,
+)
+from dalembert.model.parts import (
+    PER_VELOCITY,
+    Body,
+    Joint,
+    Limits,
+    Mimic,
+)
 from dalembert.model.paths import numbers
 from dalembert.readers.arithmetic import number_text
-from dalembert.readers.beam_tables import beam_entries, elastic_body, modes_entry
-from dalembert.readers.constraint_tables import constraint_entries, constraints_of
+from dalembert.readers.beam_tables import (
+    beam_entries,
+    elastic_body,
+    modes_entry,
+)
+from dalembert.readers.constraint_tables import (
+    constraint_entries,
+    constraints_of,
+)
 from dalembert.readers.formats import ReadingOptions
 from dalembert.readers.mass_properties import tensor_entries
 from dalembert.readers.toml_tables import (

@@ -4,16 +4,33 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Callable, Iterator
+from collections.abc import (
+    Callable,
+    Iterator,
+)
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from dalembert.errors import DalembertError, ReadError, nearest
+from dalembert.errors import (
+    DalembertError,
+    ReadError,
+    nearest,
+)
 from dalembert.expr import Expr
-from dalembert.model.joints import JOINT_TYPES, JointType
-from dalembert.model.numbers import Literal, Number
-from dalembert.model.origins import AXIS_LETTERS, Origin, Source
+from dalembert.model.joints import (
+    JOINT_TYPES,
+    JointType,
+)
+from dalembert.model.numbers import (
+    Literal,
+    Number,
+)
+from dalembert.model.origins import (
+    AXIS_LETTERS,
+    Origin,
+    Source,
+)
 from dalembert.model.parts import Frame
 from dalembert.model.validation import MAX_LINKS
 from dalembert.readers.arithmetic import parse_number
@@ -217,13 +234,14 @@ class Table:
         return value
 
     def made(self, key: str, make: Callable[..., Any], *values: Any, **named: Any) -> Any:
-        """An object of values of the table; its refusal is an error with the line of a key, by
-        default of the one that it begins with.
+        """An object of values of the table; its refusal is an error with the line of the key that it
+        begins with, else of another.
         """
         try:
             return make(*values, **named)
         except (TypeError, ValueError, DalembertError) as error:
-            raise self.error(str(error), key or str(error).split(" ")[0]) from None
+            first = str(error).split(" ")[0]
+            raise self.error(str(error), first if first in self.data else key) from None
 
     def table(self, key: str, value: Any = None, expected: str = "") -> Table:
         """The table under a key."""

@@ -8,7 +8,10 @@ from typing import Any
 from dalembert.model.flexible_drives import FlexibleDrive
 from dalembert.model.parts import Joint
 from dalembert.model.transmissions import Transmission
-from dalembert.readers.toml_tables import Table, unless
+from dalembert.readers.toml_tables import (
+    Table,
+    unless,
+)
 
 KEYS = ("motor", "stiffness", "damping")
 DECLARED = ("name", "rotor_inertia", "gear_ratio", "transmission")
