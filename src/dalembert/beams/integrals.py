@@ -108,10 +108,11 @@ def products_to(
     rule = rule_of(ends, degree, isinstance(xi, (int, Fraction)), points)
     total: Rows = [[0] * len(columns(0)) for _ in rows(0)]
     for x, weight in zip(*rule, strict=True):
-        right = columns(x)
+        right = [(k, b) for k, b in enumerate(columns(x)) if b != 0]  # elements are 0 elsewhere
         for i, a in enumerate(rows(x)):
-            for k, b in enumerate(right):
-                total[i][k] = total[i][k] + weight * a * b
+            if a != 0:
+                for k, b in right:
+                    total[i][k] = total[i][k] + weight * a * b
     return total
 
 
