@@ -77,7 +77,7 @@ def test_derivatives_and_jacobians_of_an_elastic_arm(kinematics, modes, elements
 
 
 @pytest.mark.parametrize("modes", MODES)
-@pytest.mark.parametrize("kinematics", ["third_order", "exact"])
+@pytest.mark.parametrize("kinematics", KINEMATICS[1:])
 def test_mass_along_a_line_moves_as_its_slices(kinematics, modes):
     mechanism = arm(kinematics, modes, origin=da.Origin((0.1, 0, 0.05), (("z", 0.2),)))
     tree, (q, qd, qdd), _ = mechanism.at(**dict(zip(("q", "qd", "qdd"), state(mechanism))))

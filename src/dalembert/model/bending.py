@@ -120,13 +120,14 @@ class Bending:
         if not self.is_polynomial or self.degree is None:
             return self.along(varying)
         breaks, more = self._pieces(varying)
-        order = 1 if self.kinematics == "first_order" else 2  # in slopes, which are integrated once
-        return rule_of(breaks, max(2, 2 * (order * (self.degree - 1) + 1)) + more, exact)
+        return rule_of(breaks, max(2, 2 * (self._tangent_degree + 1)) + more, exact)
 
     @cached_property
     def nodes(self) -> Rule:
-        """Quadrature along the centre line."""
-        return gauss(self.breaks, self._points)
+        """Quadrature along the centre line; exact at its nodes for polynomials of the coordinates."""
+        if not self.is_polynomial or self.degree is None:
+            return gauss(self.breaks, self._points)
+        return gauss(self.breaks, self._tangent_degree + 1)
 
     def along(self, varying: Sequence[BeamProperty]) -> Rule:
         """Quadrature along the centre line, of properties that vary."""
@@ -139,6 +140,13 @@ class Bending:
         """
         breaks = {*self.breaks, *(x for v in varying for x in v.breaks)}
         return tuple(sorted(breaks)), max((v.degree for v in varying), default=0)
+
+    @property
+    def _tangent_degree(self) -> int:
+        """Degree of tangents along the beam, of polynomials of the coordinates."""
+        assert self.degree is not None
+        order = 1 if self.kinematics == "first_order" else 2  # in slopes, and twist
+        return order * (self.degree - (TWIST not in self.at))
 
     @property
     def _points(self) -> int:

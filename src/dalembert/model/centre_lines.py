@@ -70,7 +70,13 @@ class CentreLine(ABC):
 @lru_cache(maxsize=256)
 def line_of(bending: Bending) -> CentreLine:
     """The centre line of a kinematics."""
-    return QuadraticLine(bending) if bending.is_polynomial else TurnedLine(bending)
+    return QuadraticLine(bending) if bending.is_polynomial else tangents_of(bending)
+
+
+@lru_cache(maxsize=256)
+def tangents_of(bending: Bending) -> TurnedLine:
+    """The centre line by its tangents, of any kinematics."""
+    return TurnedLine(bending)
 
 
 class QuadraticLine(CentreLine):
@@ -173,8 +179,8 @@ class Form:
 
 
 class TurnedLine(CentreLine):
-    """Places by quadrature of r' = (1 + u') exp([theta]x) e_x, exact or without terms of the fourth
-    order.
+    """Places by quadrature of r' = (1 + u') exp([theta]x) e_x, exact or to an order in the
+    coordinates.
 
     Local variables y of a cross-section are its turns about the axes about which it turns, and u'.
     """
@@ -269,15 +275,36 @@ def _tangents(variables: tuple[str, ...], kinematics: str) -> TracedMotion:
         for direction in variables:
             if direction in AXIS_OF:
                 theta[AXIS_OF[direction]] = y[direction]
-        turned = turned_axis if kinematics == "exact" else _third_order
-        tangent = turned(Vector(theta)) * (1 + y[STRETCH] if STRETCH in y else 1)
+        tangent = TANGENTS[kinematics](Vector(theta), y.get(STRETCH, 0))
         symbols = list(y.values())
         columns = [derived(e, x) for x in symbols for e in tangent]
         return TracedMotion(symbols, [], list(tangent), columns, rows=3)
 
 
-def _third_order(theta: Vector) -> Vector:
-    """exp([theta]x) e_x without terms of the fourth order and more."""
+def _first_order(theta: Vector, stretch: Scalar) -> Vector:
+    return AXES[0] * (1 + stretch) + theta.cross(AXES[0])
+
+
+def _second_order(theta: Vector, stretch: Scalar) -> Vector:
+    once = theta.cross(AXES[0])
+    return (AXES[0] + once) * (1 + stretch) + theta.cross(once) * HALF
+
+
+def _third_order(theta: Vector, stretch: Scalar) -> Vector:
+    """exp([theta]x) e_x without terms of the fourth order and more, stretched."""
     once = theta.cross(AXES[0])
     twice = theta.cross(once)
-    return AXES[0] + once + twice * HALF + theta.cross(twice) * Fraction(1, 6)
+    turned = AXES[0] + once + twice * HALF + theta.cross(twice) * Fraction(1, 6)
+    return turned * (1 + stretch)
+
+
+def _exact(theta: Vector, stretch: Scalar) -> Vector:
+    return turned_axis(theta) * (1 + stretch)
+
+
+TANGENTS = {
+    "first_order": _first_order,
+    "second_order": _second_order,
+    "third_order": _third_order,
+    "exact": _exact,
+}

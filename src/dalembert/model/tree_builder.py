@@ -19,10 +19,7 @@ from dalembert.expr import known_zero
 from dalembert.model.beam import Beam
 from dalembert.model.beam_sections import BeamSection
 from dalembert.model.bending import Bending
-from dalembert.model.centre_lines import (
-    TurnedLine,
-    line_of,
-)
+from dalembert.model.centre_lines import tangents_of
 from dalembert.model.curvature import curvature_forces
 from dalembert.model.elasticity import (
     BeamForces,
@@ -207,8 +204,9 @@ class _TreeBuilder:
         bodies = [self._section(element, xi, beam.has_rotary_inertia) for xi in rule.nodes]
         for k, slice_of_mass in zip(bodies, slices, strict=True):
             self.links[k].append(slice_of_mass)
-        line = line_of(bending)
-        if isinstance(line, TurnedLine) and not self.exact:
+        # sums over slices of the first order are constants, and exact in rational numbers
+        if not self.exact and bending.kinematics != "first_order":
+            line = tangents_of(bending)
             turns = beam.has_rotary_inertia
             others = tuple(Inertia(0, ZERO, inertia.J) if turns else None for inertia in slices)
             mass_per_length = beam.inertias[0]

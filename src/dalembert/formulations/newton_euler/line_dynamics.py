@@ -21,6 +21,7 @@ from dalembert.spatial.motion_force import NO_MOTION, Force, combined
 from dalembert.spatial.vectors import Matrix, Scalar, Vector, dot
 
 Scalars = Sequence[Scalar]
+LOWER = ((0, 0), (1, 0), (1, 1), (2, 0), (2, 1), (2, 2))  # entries of a symmetric matrix
 
 
 class LineForces(NamedTuple):
@@ -96,8 +97,9 @@ def line_inertia(mass: LineMass, joint: TreeJoint, q: Scalars) -> LineInertia:
     """Inertia of the line at coordinates."""
     tangents, columns = _tangents(mass, joint.coordinates(q))
     carried = [summed(tangents, weights) for weights in mass.second]  # sum_k G_jk t_k
-    J = total([Matrix.outer(t, s) for t, s in zip(tangents, carried, strict=True)])
-    body = Inertia(mass.mass, summed(tangents, mass.first), J)
+    by_axis, carried_by_axis = list(zip(*tangents, strict=True)), list(zip(*carried, strict=True))
+    lower = [dot(by_axis[i], carried_by_axis[k]) for i, k in LOWER]
+    body = Inertia(mass.mass, summed(tangents, mass.first), Matrix.symmetric(*lower))
     by_variable = list(zip(*columns, strict=True))
     of_nodes = [
         [Force(s.cross(c), c * w) for s, w, c in zip(carried, mass.first, column, strict=True)]
