@@ -5,6 +5,7 @@ A controller is a frozen object whose call (t, q, qd) -> tau runs on floats and 
 reference is a function t -> (q, qd, qdd) of the same kind.
 """
 
+from dalembert.controllers.elastic_links import ElasticPD
 from dalembert.controllers.limits import Limited, effort_limits
 from dalembert.controllers.passivity_based import AdaptivePassivity, Passivity
 from dalembert.controllers.sampled import Sampled
@@ -18,6 +19,7 @@ __all__ = [
     "PD",
     "AdaptivePassivity",
     "ComputedTorque",
+    "ElasticPD",
     "FeedForward",
     "GravityPD",
     "Hold",

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from dalembert.arguments import put, real_array
-from dalembert.errors import DalembertError, ShapeError, public_names
+from dalembert.errors import DalembertError, ModelError, ShapeError, public_names
 from dalembert.expr import array
 from dalembert.model.constraint import check_unconstrained
 from dalembert.purity.examine import check_arguments
@@ -83,13 +83,29 @@ def system_under(controller: Any) -> System:
     ------
     TypeError
         It is something else.
+    ModelError
+        It has elastic bodies, whose coordinates no actuator drives.
     """
     if is_system(controller.mechanism):
-        return system_of(controller.mechanism)
+        system = system_of(controller.mechanism)
+        _refuse_elastic(system, type(controller).__name__)
+        return system
     raise TypeError(
         f"{type(controller).__name__}: the mechanism comes first, expected a Mechanism, as da.load "
         f"makes, not a {type(controller.mechanism).__name__}."
     )
+
+
+def _refuse_elastic(system: System, name: str) -> None:
+    """Raise for a law that would drive the deflections of elastic bodies."""
+    mechanism = system.mechanism
+    if mechanism is not None and mechanism.elastic_bodies:
+        bodies = ", ".join(repr(body.name) for body in mechanism.elastic_bodies[:3])
+        raise ModelError(
+            f"{name} drives every coordinate, but no actuator acts on the deflections of {bodies} of "
+            f"{mechanism.name!r}. ElasticPD drives the joints alone; {name} of the rigid mechanism, "
+            "mechanism.without('elasticity'), can be wrapped in a function that adds zeros."
+        )
 
 
 def check_bodies(controller: Tracking) -> None:
