@@ -182,7 +182,7 @@ def pieces(ends_and_values: Sequence[tuple[Any, Any]]) -> BeamProperty:
     --------
     >>> import dalembert as da
     >>> stepped = da.beams.pieces(((0.4, 8.0), (1, (8.0, 2.0))))
-    >>> stepped.at(0.2), stepped.at(0.7)
+    >>> stepped.at(0.2), round(stepped.at(0.7), 9)
     (8.0, 5.0)
     """
     pairs = [tuple(pair) for pair in ends_and_values]

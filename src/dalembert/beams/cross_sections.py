@@ -268,7 +268,7 @@ def box(height: Any, width: Any, wall: Any) -> CrossSection:
     >>> import dalembert as da
     >>> square = da.beams.box(0.05, 0.05, 0.002)
     >>> round(square.Iy * 1e8, 3), round(square.J * 1e8, 3)
-    (14.772, 22.118)
+    (14.771, 22.118)
     """
     _check_lengths(height=height, width=width, wall=wall)
     _check_walls(wall, height, width)
@@ -310,7 +310,7 @@ def i_profile(height: Any, width: Any, web: Any, flange: Any) -> CrossSection:
     >>> import dalembert as da
     >>> profile = da.beams.i_profile(0.1, 0.055, 0.0041, 0.0057)     # IPE 100, without its fillets
     >>> round(profile.Iz * 1e8), round(profile.Iy * 1e8, 1)
-    (162, 15.9)
+    (163, 15.9)
     """
     _check_lengths(height=height, width=width, web=web, flange=flange)
     _check_walls(flange, height)

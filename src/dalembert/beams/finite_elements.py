@@ -32,7 +32,7 @@ class ElementFunctions(ShapeFunctions):
     --------
     >>> import dalembert as da
     >>> da.beams.hermite(2).values(1)      # deflection and slope of the middle and of the end
-    [0, 0, 1, 0]
+    [0, Fraction(0, 1), 1, Fraction(0, 1)]
     """
 
     elements: int

@@ -61,7 +61,7 @@ class ElasticPD:
     ...     [da.Joint("hinge", da.Revolute((0, 0, 1)), "hub", "link")], gravity=(0, -9.81, 0))
     >>> control = da.controllers.ElasticPD(arm, [0.0], K_p=20.0, K_d=2.0)
     >>> control(0.0, control.q_equilibrium, [0.0, 0.0]).round(2)      # weight: 0.5 9.81 / 2
-    array([2.43, 0.  ])
+    array([2.45, 0.  ])
     """
 
     mechanism: Mechanism

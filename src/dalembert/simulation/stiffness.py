@@ -58,7 +58,7 @@ class LinearisedForces:
 
 
 def linearised_forces(
-    motion: FirstOrderSystem, t: float, x: np.ndarray, p: np.ndarray
+    motion: FirstOrderSystem, t: float, x: np.ndarray, p: np.ndarray, with_control: bool = True
 ) -> LinearisedForces:
     """Forces of springs, beams, dampers and traced control about a state (nx,); of systems other than
     mechanisms all forces.
@@ -70,7 +70,7 @@ def linearised_forces(
         found = _of_mechanism(system, q, qd)
     else:
         found = _of_system(system, q, qd, float(motion.clock(t, p)))
-    if TRACED in motion.kinds.values():
+    if with_control and TRACED in motion.kinds.values():
         found = _controlled(motion, found, t, x, p)
     if not system.constraints:
         return found
@@ -225,9 +225,12 @@ def warn_of_step(motion: FirstOrderSystem, method: Method, x: np.ndarray, h: flo
 
 
 def rates_at(motion: FirstOrderSystem, x: np.ndarray) -> np.ndarray:
-    """Rates of the linearised motion at the start, x (nx,) of the first trajectory."""
+    """Rates of the linearised motion at the start, x (nx,) of the first trajectory; control, which is
+    evaluated many times, is looked at where links are elastic.
+    """
     p = motion.constants.reshape(-1, motion.constants.shape[-1])[0]
-    return linearised_forces(motion, 0.0, x, p).rates()
+    with_control = has_elastic_bodies(motion.system)
+    return linearised_forces(motion, 0.0, x, p, with_control).rates()
 
 
 class Look(NamedTuple):
