@@ -183,7 +183,7 @@ def natural_frequencies(
     --------
     >>> import dalembert as da
     >>> da.natural_frequencies(da.planar_chain(2), {"q1": -1.5707963267948966}).round(3)
-    array([2.681, 7.189])
+    array([2.68 , 7.189])
     """
     model = vibration_model(
         mechanism,

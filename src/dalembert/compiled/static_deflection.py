@@ -99,7 +99,7 @@ class StaticDeflection:
         >>> clamp = da.Joint("clamp", da.Fixed(), "wall", "rod")
         >>> tip = da.Frame("tip", "rod", da.Origin((1.0, 0, 0)))
         >>> rod = da.Mechanism("rod", [da.Body("wall"), body], [clamp], [tip])
-        >>> da.static_deflection(rod, rod.neutral()).sag("tip")[2].round(5)      # -q l^4 / (8 EI), less 1e-4
+        >>> float(da.static_deflection(rod, rod.neutral()).sag("tip")[2].round(5))      # -q l^4 / (8 EI), less 1e-4
         -0.01226
         """
         bent = placement(self.mechanism, self.q, frame)
