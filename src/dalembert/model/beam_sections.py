@@ -7,7 +7,10 @@ from collections.abc import (
     Sequence,
 )
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import (
+    cached_property,
+    lru_cache,
+)
 from typing import Any
 
 from dalembert.beams.shape_functions import TWIST
@@ -18,6 +21,7 @@ from dalembert.expr import (
 from dalembert.model.bending import (
     AXIS_OF,
     Bending,
+    total_of,
 )
 from dalembert.model.centre_lines import (
     CentreLine,
@@ -109,39 +113,39 @@ class BeamSection(JointType):
 
     # --- the centre moves with p, the axes turn with R = exp([theta]x) ---
 
-    @property
+    @cached_property
     def _line(self) -> CentreLine:
         return line_of(self.bending)
 
-    @property
+    @cached_property
     def _turn(self) -> TracedMotion | None:
         """R and its angular velocities by the turns of the section; None where it does not turn."""
-        turning = self.bending.turning
-        if not self.turns or not turning or not any(map(any, self._turns_by())):
+        if not self.turns or not any(map(any, self._turns_by.values())):
             return None
-        return _turns(turning, self.bending.kinematics)
+        return _turns(self.bending.turning, self.bending.kinematics)
 
-    def _turns_by(self) -> list[list[Any]]:
-        return [self.bending.turns_by(d, self.xi) for d in self.bending.turning]
+    @cached_property
+    def _turns_by(self) -> dict[str, list[Any]]:
+        bending = self.bending
+        return {direction: bending.turns_by(direction, self.xi) for direction in bending.turning}
 
     def _local(self, delta: Sequence[Any]) -> list[Any]:
         """Components of theta, or of its rate."""
-        theta = self.bending.rotation_vector(delta, self.length, self.xi)
-        return [theta[AXIS_OF[direction]] for direction in self.bending.turning]
+        local = []
+        for direction, numbers in self._turns_by.items():
+            turn = total_of(numbers, delta[self.bending.at[direction]])
+            local.append(turn if direction == TWIST else turn / self.length)
+        return local
 
     def _angular(self, which: int, q: Sequence[Any], v: Sequence[Any]) -> list[Vector]:
         """Angular velocities for unit rates of the coordinates, their rates, ..."""
+        angular = [ZERO] * self.nq
         if self._turn is None:
-            return [ZERO] * self.nq
-        of_turns = self._turn.vectors(which, self._local(q) + self._local(v))
-        angular = []
-        for direction, functions in self.bending.shapes:
-            if direction not in self.bending.turning:
-                angular += [ZERO] * functions.count
-                continue
-            unit = of_turns[self.bending.turning.index(direction)]
+            return angular
+        units = self._turn.vectors(which, self._local(q) + self._local(v))
+        for unit, (direction, numbers) in zip(units, self._turns_by.items(), strict=True):
             scaled = unit if direction == TWIST else unit * (1 / self.length)
-            angular += [scaled * x for x in self.bending.turns_by(direction, self.xi)]
+            angular[self.bending.at[direction]] = [scaled * x for x in numbers]
         return angular
 
     def _rotation(self, q: Sequence[Any]) -> Rotation:

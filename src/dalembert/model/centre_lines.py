@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from fractions import Fraction
@@ -43,6 +42,7 @@ from dalembert.spatial.vectors import (
 )
 
 HALF = Fraction(1, 2)
+REMEMBERED = 8  # evaluations of a line, and one of unit rates for each coordinate
 Scalars = Sequence[Scalar]
 Rows = list[list[Any]]
 
@@ -88,6 +88,7 @@ class QuadraticLine(CentreLine):
 
     def __init__(self, bending: Bending):
         self.bending = bending
+        self._columns: dict[Any, list[Vector]] = {}
         self._forms: dict[Any, list[Form]] = {}
 
     def place(self, delta, length, xi):
@@ -115,6 +116,11 @@ class QuadraticLine(CentreLine):
         return [ZERO] * self.bending.count
 
     def _straight(self, xi: Any) -> list[Vector]:
+        if xi not in self._columns:
+            self._columns[xi] = self._straight_columns(xi)
+        return self._columns[xi]
+
+    def _straight_columns(self, xi: Any) -> list[Vector]:
         along = {STRETCH: AXES[0], BEND_Y: AXES[1], BEND_Z: AXES[2], TWIST: ZERO}
         return [
             along[direction] * number
@@ -193,7 +199,7 @@ class TurnedLine(CentreLine):
         numbers = [[bending.turns_by(d, xi) for d in self.variables] for xi in self.nodes]
         self.numbers = dict(zip(self.variables, zip(*numbers, strict=True), strict=True))
         self._weighted: dict[Any, dict[str, list[list[float]]]] = {}
-        self._evaluated: dict[int, tuple[list[Any], list[list[Vector]]]] = {}
+        self._evaluated: dict[Any, tuple[list[Any], list[list[Vector]]]] = {}
 
     def place(self, delta, length, xi):
         """Integral of the tangents."""
@@ -218,8 +224,10 @@ class TurnedLine(CentreLine):
     ) -> list[list[Vector]]:
         """Vectors at all nodes: the sections of a beam share them."""
         scalars = [*delta, *v, length]
-        last = self._evaluated.get(which)
-        if last is None or not all(map(operator.is_, last[0], scalars)):
+        key = (which, *map(id, scalars))  # of scalars that are held with the vectors
+        if key not in self._evaluated:
+            if len(self._evaluated) > REMEMBERED + len(delta):
+                self._evaluated.clear()
             nodes = [
                 self.tangents.vectors(
                     which,
@@ -227,8 +235,8 @@ class TurnedLine(CentreLine):
                 )
                 for k in range(len(self.nodes))
             ]
-            self._evaluated[which] = last = (scalars, nodes)
-        return last[1]
+            self._evaluated[key] = scalars, nodes
+        return self._evaluated[key][1]
 
     def local_variables(self, delta: Scalars, node: int, length: Scalar) -> list[Scalar]:
         """Local variables of a node."""

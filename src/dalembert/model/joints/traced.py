@@ -26,12 +26,11 @@ from dalembert.spatial.motion_force import Motion
 from dalembert.spatial.vectors import Vector
 
 PLACEMENT, COLUMNS, RATES, BY_Q = range(4)
-# operations that scalars of every kind do by themselves
+# operations of two scalars that these of every kind do by themselves
 ARITHMETIC: dict[str, Callable[..., Any]] = {
     "add": operator.add,
     "sub": operator.sub,
     "mul": operator.mul,
-    "neg": operator.neg,
 }
 
 
@@ -144,7 +143,8 @@ class Plan:
             elif not op:
                 found.append(operands if is_symbolic else float(operands))
             elif op in ARITHMETIC:
-                found.append(ARITHMETIC[op](*[found[k] for k in operands]))
+                left, right = operands
+                found.append(ARITHMETIC[op](found[left], found[right]))
             else:
                 found.append(_result(op, [found[k] for k in operands]))
         return [found[x] if is_node else x for is_node, x in self.outputs]
