@@ -18,6 +18,9 @@ from dalembert.analysis.loop_closing import assemble as assemble
 from dalembert.analysis.loop_closing import assemblies as assemblies
 from dalembert.analysis.loop_closing import project as project
 from dalembert.analysis.minimal_form import minimal_form as minimal_form
+from dalembert.analysis.section_forces import SectionForces as SectionForces
+from dalembert.analysis.section_forces import SectionPeak as SectionPeak
+from dalembert.analysis.section_forces import section_forces_at as section_forces_at
 from dalembert.analysis.vibration_model import DampedFrequencies as DampedFrequencies
 from dalembert.analysis.vibration_model import VibrationModel as VibrationModel
 from dalembert.closed_forms.equations import Equations as Equations
@@ -158,6 +161,9 @@ from dalembert.readers.generators import random_tree as random_tree
 from dalembert.readers.load import load as load
 from dalembert.readers.load import save as save
 from dalembert.readers.motions import from_motions as from_motions
+from dalembert.results.elastic_histories import TipError as TipError
+from dalembert.results.elastic_histories import section_forces as section_forces
+from dalembert.results.elastic_histories import tip_error as tip_error
 from dalembert.results.run import Run as Run
 from dalembert.simulation.contact_motion import least_constraint as least_constraint
 from dalembert.simulation.simulate import resume as resume
@@ -218,6 +224,8 @@ __all__ = [
     "RememberingError",
     "Revolute",
     "Run",
+    "SectionForces",
+    "SectionPeak",
     "ShapeError",
     "SingularConfigurationError",
     "SingularMassMatrixError",
@@ -229,6 +237,7 @@ __all__ = [
     "Stribeck",
     "Sweep",
     "System",
+    "TipError",
     "Transmission",
     "Universal",
     "UnknownNameError",
@@ -318,6 +327,8 @@ __all__ = [
     "regressor_parameters",
     "resume",
     "save",
+    "section_forces",
+    "section_forces_at",
     "servo_report",
     "sign",
     "simulate",
@@ -336,6 +347,7 @@ __all__ = [
     "tan",
     "tanh",
     "text",
+    "tip_error",
     "vibration_model",
     "where",
 ]
