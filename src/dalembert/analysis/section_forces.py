@@ -352,8 +352,8 @@ def _cut(mechanism: Mechanism, body: Any, places: Array) -> Mechanism:
 
 
 def _transmitted(tree: Tree, state: Sequence[Any], loads: dict[int, Force]) -> dict[int, Force]:
-    """Force that each body gets from its parent, about its origin in its axes: what its own motion
-    and its children need.
+    """Force that each body gets from its parent, about its origin in its axes, for its own motion and
+    its children.
     """
     rates = {0: base_rates(tree.gravity)}
     f = {0: NO_FORCE}

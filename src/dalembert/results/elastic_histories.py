@@ -165,7 +165,7 @@ class TipError:
 
 def tip_error(run: Run, frame: str) -> TipError:
     """Difference of a frame's placement over a run to that of the rigid mechanism at the same joint
-    coordinates: what sensors in the joints do not see.
+    coordinates; sensors in the joints do not see it.
 
     Parameters
     ----------
