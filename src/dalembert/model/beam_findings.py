@@ -25,6 +25,7 @@ from dalembert.model.parts import (
 )
 from dalembert.spatial.vectors import Vector
 
+NOISE = 1e-12  # of the beam's length
 ON_AXIS = 1e-6  # of the beam's length: files round lengths to 6 digits
 
 
@@ -54,6 +55,7 @@ def _off_axis(
     if any(map(is_symbolic, (length, x, y, z))):
         return
     slack = ON_AXIS * length
+    x, y, z = (0.0 if abs(coordinate) < NOISE * length else coordinate for coordinate in (x, y, z))
     across = math.hypot(y, z)
     if across > slack:
         yield Finding(

@@ -30,6 +30,7 @@ from dalembert.model.origins import (
 from dalembert.model.parts import Body
 
 L = TypeVar("L", bound=Linkage)
+NOISE = 1e-12  # of the largest coordinate of a place
 
 
 class ElasticDeclaration(NamedTuple):
@@ -106,4 +107,10 @@ def _shown(x: Number) -> str:
 
 
 def _listed(vector: Any) -> str:
-    return ", ".join(map(_shown, vector))
+    """Numbers in words; rounding errors of others are 0."""
+    sizes = [0.0 if is_symbolic(x) else abs(as_float(x)) for x in vector]
+    noise = NOISE * max(sizes)
+    return ", ".join(
+        _shown(0 if not is_symbolic(x) and size < noise else x)
+        for x, size in zip(vector, sizes, strict=True)
+    )
