@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
-from typing import NamedTuple
+from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -21,6 +22,7 @@ from dalembert.simulation.first_order_system import FirstOrderSystem
 from dalembert.simulation.options import FIXED
 from dalembert.systems.constraint_set import ConstraintSet
 from dalembert.systems.system import System
+from dalembert.tracing.quantities import QUANTITIES
 
 STIFF = "rodas5p"  # the method for stiff systems
 ON_LOOPS = "radau_iia"  # the method for stiff systems with constraints
@@ -66,7 +68,7 @@ def linearised_forces(
     system = motion.at(p, x).system
     q, y, *_ = motion.split(x)
     qd = motion.velocities_in(t, x, p)
-    if system.mechanism is not None and not motion.formulation.canonical:
+    if system.mechanism is not None:
         found = _of_mechanism(system, q, qd)
     else:
         found = _of_system(system, q, qd, float(motion.clock(t, p)))
@@ -83,7 +85,9 @@ def linearised_forces(
 def _of_mechanism(system: System, q: np.ndarray, qd: np.ndarray) -> LinearisedForces:
     """M, and derivatives of the forces of springs, beams and dampers."""
     assert system.mechanism is not None
-    (mass_matrix,) = quantities_of(system.mechanism, "mass_matrix")
+    mass_matrix: Any = partial(QUANTITIES["mass_matrix"].function, system.mechanism)
+    if system.mechanism.elastic_bodies:  # whose plain functions take long
+        (mass_matrix,) = quantities_of(system.mechanism, "mass_matrix")
     D, K = np.zeros((2, system.nv, system.nv))
     tree = system.mechanism.tree()
     for row, column, stiffness, damping in stiffness_and_damping(tree, list(q), list(qd)):
@@ -261,6 +265,17 @@ def looks_at(found: Trajectories) -> tuple[int, float, list[Look]]:
     return row, float(found.steps[row, -1]), looks
 
 
+def _unfollowed(
+    motion: FirstOrderSystem, method: Method, look: Look, p: np.ndarray
+) -> complex | None:
+    """Fastest motion that the step at a record does not follow; None: there is none."""
+    if not np.isfinite(look.x).all():
+        return None
+    rates = linearised_forces(motion, look.t, look.x, p).rates()
+    unfollowed = step_of_modes(method.name, rates, look.h).errors > UNFOLLOWED
+    return complex(rates[np.argmax(unfollowed)]) if unfollowed.any() else None
+
+
 def warn_of_stiffness(
     motion: FirstOrderSystem, method: Method, looks: tuple[int, float, list[Look]]
 ) -> None:
@@ -274,17 +289,14 @@ def warn_of_stiffness(
         return
     constants = motion.constants.reshape(-1, motion.constants.shape[-1])
     p = constants[min(row, len(constants) - 1)]
-    held = []
-    for t, x, h in records:
-        if not np.isfinite(x).all():
-            continue
-        rates = linearised_forces(motion, t, x, p).rates()
-        unfollowed = step_of_modes(method.name, rates, h).errors > UNFOLLOWED
-        if unfollowed.any():
-            held.append((t, h, complex(rates[np.argmax(unfollowed)])))
-    if 2 * len(held) <= len(records):
+    *others, last = records
+    fastest = _unfollowed(motion, method, last, p)
+    if fastest is None:
         return
-    t, h, fastest = held[-1]
+    held = [look for look in others if _unfollowed(motion, method, look, p) is not None]
+    if 2 * len(held) < len(others):
+        return
+    t, _, h = last
     warnings.warn(
         f"{motion.system.name!r} is stiff: {steps:.0f} steps of {method.name!r} were held down by "
         f"stability, not by accuracy. At t = {t + motion.begin:.4g} s it has {_said(fastest)}, which "
