@@ -308,7 +308,7 @@ def simulate(
             metavar="NAME",
             help=(
                 "Integrator; an unknown name lists them [rk4; with a tolerance or constraints "
-                "dop853]."
+                "dop853; for stiff elastic links rodas5p]."
             ),
         ),
     ] = None,
@@ -328,11 +328,14 @@ def simulate(
         Option(
             min=0,
             metavar="NUMBER",
-            help=("Relative tolerance of methods that choose the step [1e-9]."),
+            help=("Relative tolerance of methods that choose the step [1e-9; rodas5p 1e-6]."),
         ),
     ] = None,
     atol: Annotated[
-        float | None, Option(min=0, metavar="NUMBER", help=("Absolute tolerance of these [1e-12]."))
+        float | None,
+        Option(
+            min=0, metavar="NUMBER", help=("Absolute tolerance of these [1e-12; rodas5p rtol/100].")
+        ),
     ] = None,
     longest_step: Annotated[
         float | None, Option(min=1e-300, metavar="SECONDS", help=("Greatest step of these."))
