@@ -82,10 +82,7 @@ def _number(x: Any, name: str) -> float:
     """A number of the model as a float."""
     if is_symbolic(x):
         _refuse(f"{name} is a symbol; give its number by mechanism.replace.")
-    try:
-        return float(as_float(x))
-    except TypeError:
-        _refuse(f"{name} varies along the beam; sections are uniform.")
+    return float(as_float(x))
 
 
 def _matrix(origin: Origin, name: str) -> tuple[np.ndarray, np.ndarray]:
