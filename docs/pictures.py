@@ -166,6 +166,26 @@ def programs() -> Figure:
     return figure
 
 
+def elastic_links() -> Figure:
+    """The run and the vibrations of docs/elastic_pictures.md."""
+    page = said("docs/elastic_pictures.md", "![")
+    figure = Figure(figsize=(13, 3.6), layout="constrained")
+    panels = figure.subplots(1, 4)
+    run = page["run"]
+    times = run.times[:: len(run.times) // 12]
+    seen = figure_of(run, times, magnify=3.0)
+    for k in range(len(times)):
+        for points in seen.beams[0, k]:
+            shade = 0.25 + 0.75 * k / len(times)
+            panels[0].plot(*points[:, :2].T, color="C0", linewidth=1.5, alpha=shade)
+    trace = figure_of(run, run.times, magnify=3.0)
+    path(panels[0], trace.points[0, :, trace.trace, :2], "2 s of motion, deflections x 3")
+    page["shapes"].draw(panels[1])
+    page["chart"].draw(panels[2], most=500.0)
+    page["chart"].waterfall(panels[3], most=500.0)
+    return figure
+
+
 def usual_loops() -> Image.Image:
     """The generators of `da.loops`, as films show them."""
     makers = [getattr(loops, name) for name in loops.__all__ if name != "Assembly"]
@@ -204,3 +224,4 @@ if __name__ == "__main__":
     save(programs(), "generators.png")
     save(constraints(), "constraints.png")
     write(usual_loops(), "loops.png")
+    save(elastic_links(), "elastic_pictures.png")

@@ -47,6 +47,8 @@ from dalembert.spatial.arrays import (
 )
 
 STATIONS = 21  # along a beam, where no number is given
+SHOWN = 0.15  # displacement of a mode in a picture, of the extent of the mechanism
+APART = 20.0  # decibel between lines of a waterfall
 
 
 def vibration_model(
@@ -286,6 +288,47 @@ class ModeShapes:
     displacements: dict[str, Array]
     rotations: dict[str, Array]
 
+    def draw(self, axes: Any, size: float = SHOWN) -> Any:
+        """Modes on axes of Matplotlib, over the bodies at rest: in the plane of the two world axes
+        along which they extend most.
+
+        Parameters
+        ----------
+        axes : Axes, of `matplotlib.figure.Figure().subplots()`
+        size : float
+            Largest displacement drawn, as a part of the extent of the mechanism.
+
+        Returns
+        -------
+        list of the lines of the modes
+
+        Examples
+        --------
+        >>> import dalembert as da
+        >>> from matplotlib.figure import Figure
+        >>> shapes = da.mode_shapes(da.planar_chain(2), {"q1": -1.5707963267948966})
+        >>> len(shapes.draw(Figure().subplots()))
+        2
+        """
+        bodies = list(self.places)
+        rest = np.vstack([self.places[body] for body in bodies])
+        motions = np.concatenate([self.displacements[body] for body in bodies], axis=1)
+        extent = max(float(np.ptp(rest, axis=0).max()), 1e-12)
+        most = np.abs(motions).max(axis=(1, 2), keepdims=True)
+        moved = rest + motions * (size * extent / np.where(most > 0, most, 1.0))
+        spread = np.ptp(np.vstack([rest, *moved]), axis=0)
+        across, up = sorted(np.argsort(-spread, kind="stable")[:2])
+        axes.plot(rest[:, across], rest[:, up], color="0.6", linewidth=3, label="at rest")
+        lines = [
+            axes.plot(points[:, across], points[:, up], label=f"{w:.4g} rad/s")[0]
+            for points, w in zip(moved, self.frequencies, strict=True)
+        ]
+        axes.set_xlabel(f"{'xyz'[across]} [m]")
+        axes.set_ylabel(f"{'xyz'[up]} [m]")
+        axes.set_aspect("equal", adjustable="datalim")
+        axes.legend(fontsize="small")
+        return lines
+
 
 def mode_shapes(
     mechanism: Mechanism,
@@ -420,6 +463,73 @@ class FrequencyMap:
     frequencies: Array
     q: Array = field(repr=False)
     locked: tuple[str, ...]
+
+    def draw(self, axes: Any, most: float | None = None) -> Any:
+        """Frequencies along the way on axes of Matplotlib.
+
+        Parameters
+        ----------
+        axes : Axes, of `matplotlib.figure.Figure().subplots()`
+        most : float, optional
+            Highest frequency shown [rad/s].
+
+        Returns
+        -------
+        list of lines, a frequency each
+
+        Examples
+        --------
+        >>> import dalembert as da
+        >>> from matplotlib.figure import Figure
+        >>> chart = da.frequency_map(da.planar_chain(2), {"q1": -1.57, "q2": [0.0, 0.3, 0.6]})
+        >>> len(chart.draw(Figure().subplots()))
+        2
+        """
+        lines = [axes.plot(self.parameter, row)[0] for row in self.frequencies.T]
+        axes.set_xlabel(self.label)
+        axes.set_ylabel("natural frequencies [rad/s]")
+        axes.set_ylim(0.0, most)
+        return lines
+
+    def waterfall(self, axes: Any, most: float | None = None, ratio: float = 0.01) -> Any:
+        """Resonance peaks along the way on axes of Matplotlib: a line for each configuration, above
+        the one before.
+
+            sum_k 1 / sqrt((1 - (w / w_k)^2)^2 + (2 ratio w / w_k)^2), in decibel
+
+        Parameters
+        ----------
+        axes : Axes, of `matplotlib.figure.Figure().subplots()`
+        most : float, optional
+            Highest frequency shown [rad/s]; by default above the second of the stiffest configuration.
+        ratio : float
+            Damping ratio that is drawn, of every vibration.
+
+        Returns
+        -------
+        list of lines, a configuration each
+
+        Examples
+        --------
+        >>> import dalembert as da
+        >>> from matplotlib.figure import Figure
+        >>> chart = da.frequency_map(da.planar_chain(2), {"q1": -1.57, "q2": [0.0, 0.3, 0.6]})
+        >>> len(chart.waterfall(Figure().subplots()))
+        3
+        """
+        known = self.frequencies[:, : min(2, self.frequencies.shape[1])]
+        w = np.linspace(0.0, most or 1.2 * float(known.max()), 400)
+        lines = []
+        for k, own in enumerate(self.frequencies):
+            part = w[:, None] / own[own > 0]
+            peaks = 1 / np.hypot(1 - part**2, 2 * ratio * part)
+            level = 20 * np.log10(peaks.sum(axis=1) / max((own > 0).sum(), 1))
+            lines.append(axes.plot(w, level / APART + k, color="0.2", linewidth=0.8)[0])
+        axes.set_xlabel("frequency [rad/s]")
+        axes.set_ylabel(self.label)
+        shown = np.unique(np.linspace(0, len(self.parameter) - 1, 7).round().astype(int))
+        axes.set_yticks(shown, [f"{self.parameter[k]:.3g}" for k in shown])
+        return lines
 
 
 def frequency_map(
