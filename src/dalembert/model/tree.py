@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 from dalembert.errors import UnknownNameError
 from dalembert.expr import known_zero
@@ -111,6 +111,19 @@ class TreeJoint:
         return tuple(c.scaled(self.factor) for c in columns) if self.is_follower else tuple(columns)
 
 
+class MassSlice(NamedTuple):
+    """A slice of the mass of a beam.
+
+    name : of the beam's body, with the place along it; body : moving body that carries it; place :
+    there
+    """
+
+    name: str
+    body: int
+    place: Transform
+    inertia: Inertia
+
+
 @dataclass(frozen=True, eq=False)
 class Tree:
     """Moving bodies 1..n (0 is the base), parents before children.
@@ -134,6 +147,7 @@ class Tree:
     # places of constraints on beams, by body and origin
     on_beams: Mapping[tuple[str, Any], tuple[int, Transform]] = field(default_factory=dict)
     lines: tuple[LineMass, ...] = ()  # slices of beams together
+    slices: tuple[MassSlice, ...] = ()  # of the beams' mass, each by itself
 
     def replace(self, **changes: Any) -> Tree:
         """The tree with other joints, inertias, ...; lists become tuples."""

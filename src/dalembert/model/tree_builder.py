@@ -45,6 +45,7 @@ from dalembert.model.parts import (
 )
 from dalembert.model.transmissions import TransmissionSpring
 from dalembert.model.tree import (
+    MassSlice,
     Tree,
     TreeJoint,
 )
@@ -101,6 +102,7 @@ class _TreeBuilder:
         self.sections: dict[tuple[str, int, Any, bool], int] = {}
         self.elastic: list[BeamForces] = []
         self.lines: list[LineMass] = []
+        self.slices: list[MassSlice] = []
         self.once = _each if exact else _first()
 
     def tree(self) -> Tree:
@@ -137,6 +139,7 @@ class _TreeBuilder:
             tuple(self._transmissions()),
             on_beams,
             tuple(self.lines),
+            tuple(self.slices),
         )
 
     def _transmissions(self) -> Iterator[TransmissionSpring]:
@@ -180,9 +183,11 @@ class _TreeBuilder:
         placed = _collapsed(X * beam.origin.transform(self.convert, self.exact))
         bending = body.bending
         if bending is None:
-            for x, slice_of_mass in self._slices(beam, self._rigid_rule(beam)):
+            rule = self._rigid_rule(beam)
+            slices = self._slices(beam, rule)
+            for xi, (x, slice_of_mass) in zip(rule.nodes, slices, strict=True):
                 at = placed * Transform(Vector((x, 0, 0)))
-                self.links[i].append(slice_of_mass.to_parent(at))
+                self._put_slice(MassSlice(_slice_name(body, xi), i, at, slice_of_mass))
             return
         elements = self.beams[body.name] = []
         for number in range(body.elements):
@@ -202,8 +207,9 @@ class _TreeBuilder:
         rule = bending.slices(self.exact, beam.inertias)
         slices = [inertia for _, inertia in self._slices(beam, rule)]
         bodies = [self._section(element, xi, beam.has_rotary_inertia) for xi in rule.nodes]
-        for k, slice_of_mass in zip(bodies, slices, strict=True):
-            self.links[k].append(slice_of_mass)
+        for xi, k, slice_of_mass in zip(rule.nodes, bodies, slices, strict=True):
+            name = _slice_name(element.body, (element.number + xi) / element.body.elements)
+            self._put_slice(MassSlice(name, k, Transform(), slice_of_mass))
         # sums over slices of the first order are constants, and exact in rational numbers
         if not self.exact and bending.kinematics != "first_order":
             line = tangents_of(bending)
@@ -213,6 +219,11 @@ class _TreeBuilder:
             density = mass_per_length.with_values([*map(self.convert, mass_per_length.numbers)])
             length = self.convert(beam.length)
             self.lines.append(LineMass(tuple(bodies), others, line, rule, density, length))
+
+    def _put_slice(self, piece: MassSlice) -> None:
+        if piece.body:  # a beam fixed to the base never moves
+            self._lump(piece.body, piece.inertia, piece.place)
+            self.slices.append(piece)
 
     def _entries(self, element: _Element) -> tuple[slice, range]:
         """Places of the coordinates and velocities of an element."""
@@ -301,6 +312,10 @@ def _element_at(elements: list[_Element], part: Any) -> tuple[_Element, Any]:
     number = min(int(along + SNAP), len(elements) - 1)
     xi = along - number
     return elements[number], 0 if abs(xi) < SNAP else xi
+
+
+def _slice_name(body: Body, part: Any) -> str:
+    return f"{body.name} at {float(part):.4g}"
 
 
 def _inverse_times(start: Transform, placed: Transform) -> Any:

@@ -9,9 +9,16 @@ from fractions import Fraction
 from math import prod
 from typing import Any
 
-from dalembert.closed_forms.algebra.ring import Angle, NotPolynomial, Poly, Ring
+from dalembert.closed_forms.algebra.ring import (
+    Angle,
+    LieDerivative,
+    NotPolynomial,
+    Phase,
+    Poly,
+    Ring,
+)
 from dalembert.closed_forms.algebra.sums import Sum, factors_in
-from dalembert.closed_forms.algebra.writing import RATES, Atom, Phase, Writer
+from dalembert.closed_forms.algebra.writing import RATES, Atom, Writer
 from dalembert.expr import Expr, topological
 
 MAX_POWER = 16  # whole exponents up to this one are multiplied out
@@ -22,11 +29,32 @@ class Polynomials:
 
     def __init__(self, ring: Ring):
         self.ring = ring
+        self.beams: dict[int, Any] = {}  # moments of the mass of beams, by their first section
         self._known: dict[Any, Any] = {}
 
     def coordinate(self, k: int) -> Poly:
         """Coordinate k as a polynomial."""
         return self.ring.variable(("q", k))
+
+    @property
+    def polynomials(self) -> Polynomials:
+        """The algebra of polynomials, which is this one."""
+        return self
+
+    def of_polynomial(self, p: Any) -> Any:
+        """A polynomial of `polynomials` as a scalar."""
+        return p
+
+    def exact(self, p: Any) -> Any:
+        """A polynomial with exact coefficients: floats by the shortest decimals that name them."""
+        if not isinstance(p, Poly):
+            return self.scalar(p)
+        return Poly(self.ring, {m: self.scalar(c) for m, c in p.terms.items()})
+
+    def derivative(self, p: Any, k: int) -> Any:
+        """Derivative of a polynomial without angles by coordinate k."""
+        self.coordinate(k)
+        return LieDerivative(self.ring, [(("x", ("q", k)), 1)])(p)
 
     def cos_sin(self, angle: Angle) -> tuple[Any, Any]:
         """Cosine and sine of an angle as polynomials."""
@@ -84,7 +112,11 @@ class Polynomials:
         return self.ring.variable(name)
 
     def _other(self, node: Expr, args: Sequence[Any]) -> Any:
-        """An expression that is no polynomial but for sines and cosines of a symbol."""
+        """An expression that is no polynomial but for sines and cosines of a symbol, and quotients
+        by products of symbols.
+        """
+        if node.op == "div":
+            return args[0] / args[1]
         if node.op in ("cos", "sin"):
             symbol, sign = node.args[0], 1
             if symbol.op == "neg":

@@ -20,8 +20,14 @@ WIDTH = 6  # bits of an exponent: 0..31 and a guard, which no sum of two of them
 GUARD = 1 << (WIDTH - 1)
 SQUARE = 2  # the bit that a squared sine or root sets in its field of two bits
 
-Angle = tuple[tuple[int, int], ...]  # sum of coordinates: (number, whole factor), by number
-Key = tuple[str, Hashable]  # ("x", name), ("cos", angle), ("sin", angle), ("root", n)
+Angle = tuple[tuple[Any, int], ...]  # sum of coordinates, and phases: (number, whole factor)
+Key = tuple[str, Hashable]  # ("x", name), ("inverse", name), ("cos", angle), ("sin", angle), ("root", n)
+
+
+class Phase(str):
+    """An angle that is no sum of coordinates, by its text; `value`: a polynomial."""
+
+    value: Any
 
 
 class NotPolynomial(DalembertError):
@@ -49,6 +55,7 @@ class Ring:
         self._rules: dict[
             int, tuple[tuple[int, Any], ...]
         ] = {}  # bit -> (what to add to the monomial, factor)
+        self._inverses: list[tuple[int, int]] = []  # fields of a variable and of its inverse
 
     def parameter(self, name: str) -> Poly:
         """A new inertial parameter; products of two of them are refused."""
@@ -60,6 +67,43 @@ class Ring:
     def variable(self, name: Hashable) -> Poly:
         """The variable of this name."""
         return Poly(self, {1 << self._field(("x", name), WIDTH): 1})
+
+    def inverse(self, name: Hashable) -> Poly:
+        """1 / (the variable of this name)."""
+        key = ("inverse", name)
+        is_new = key not in self.shift
+        pair = self._field(("x", name), WIDTH), self._field(key, WIDTH)
+        if is_new:
+            self._inverses.append(pair)
+        return Poly(self, {1 << pair[1]: 1})
+
+    def reciprocal(self, p: Poly) -> Any:
+        """1 / p of a single term of variables and their inverses.
+
+        Raises
+        ------
+        NotPolynomial
+        """
+        ((m, c), *others) = p.terms.items()
+        powers = self.exponents(m)
+        if others or m & PARAMETER or any(key[0] not in ("x", "inverse") for key, _ in powers):
+            raise NotPolynomial("a quotient of sums.")
+        product: Any = Fraction(1) / c
+        for (kind, name), e in powers:
+            factor = self.inverse(name) if kind == "x" else self.variable(name)
+            for _ in range(e):
+                product = factor * product
+        return product
+
+    def cancelled(self, D: dict[int, Any]) -> dict[int, Any]:
+        """Terms without variables that stand beside their inverses."""
+        found: dict[int, Any] = {}
+        for m, c in D.items():
+            for above, below in self._inverses:
+                common = min(m >> above & GUARD - 1, m >> below & GUARD - 1)
+                m -= common * ((1 << above) + (1 << below))
+            found[m] = found.get(m, 0) + c
+        return found
 
     def cos_sin(self, angle: Hashable) -> tuple[Poly, Poly]:
         """Cosine and sine of an angle, with sin^2 = 1 - cos^2."""
@@ -168,6 +212,8 @@ class LieDerivative:
 
 
 def _clean(ring: Ring, D: dict[int, Any]) -> Any:
+    if ring._inverses:
+        D = ring.cancelled(D)
     if not all(D.values()):
         D = {m: c for m, c in D.items() if c}
     if len(D) > ring.limit:
@@ -255,6 +301,9 @@ class Poly:
 
     def __truediv__(self, other: Any) -> Any:
         return self * (Fraction(1) / other)
+
+    def __rtruediv__(self, other: Any) -> Any:
+        return self.ring.reciprocal(self) * other
 
 
 def terms_in(values: Iterable[Any]) -> int:

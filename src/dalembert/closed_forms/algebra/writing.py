@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Any, NamedTuple, cast
 
 from dalembert.closed_forms.algebra.compaction import Compactor, Trig
-from dalembert.closed_forms.algebra.ring import PARAMETER, WIDTH, Ring, plain
+from dalembert.closed_forms.algebra.ring import PARAMETER, WIDTH, Phase, Ring, plain
 from dalembert.closed_forms.algebra.sums import (
     Call,
     Cosine,
@@ -29,13 +29,21 @@ class Writer:
     """Forms of the polynomials of a ring.
 
     names: printed names of its variables by kind, in the order in which factors are written ("q",
-    "qd", ...); in place of a name an `Atom`. joint: as for `Compactor`.
+    "qd", ...); in place of a name an `Atom`. joint: as for `Compactor`. by_degree: constants come
+    before terms with coordinates, and these by their degree.
     """
 
-    def __init__(self, ring: Ring, names: Mapping[str, Sequence[Any]], joint: bool = False):
+    def __init__(
+        self,
+        ring: Ring,
+        names: Mapping[str, Sequence[Any]],
+        joint: bool = False,
+        by_degree: bool = False,
+    ):
         self.ring = ring
         self.names = names
         self.kinds = list(names)
+        self.by_degree = by_degree
         self.compactor = Compactor(ring, joint)
         self._varying = {
             name for group in names.values() for name in group if isinstance(name, str)
@@ -152,6 +160,8 @@ class Writer:
         for (variable, name), e in self.ring.exponents(monomial):
             if variable == "root":
                 factors.append((Call("sqrt", (Sum((Term(name, ()),)),)), e))
+            elif variable == "inverse":
+                factors.append((Name(cast(str, name)), -e))
             elif isinstance(name, str):
                 factors.append((Name(name), e))
             else:
@@ -199,7 +209,9 @@ class Writer:
         return len(factors), coordinates, sum(e for *_, e in factors), factors
 
     def _term_order(self, term: Term) -> Any:
-        return [self._rank(f) for f, _ in term.factors], [e for _, e in term.factors]
+        powers = [e for f, e in term.factors if isinstance(f, Name) and f.name in self._varying]
+        degree = sum(powers) if self.by_degree else 0
+        return degree, [self._rank(f) for f, _ in term.factors], [e for _, e in term.factors]
 
     def _rank(self, factor: Any) -> Any:
         """Parameters in their order, other names, functions."""
@@ -217,12 +229,6 @@ class Atom(NamedTuple):
 
     op: str
     args: tuple[Any, ...]
-
-
-class Phase(str):
-    """An angle that is no sum of coordinates, by its text; `value`: a polynomial."""
-
-    value: Any
 
 
 class _Coefficient(NamedTuple):

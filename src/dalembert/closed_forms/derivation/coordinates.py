@@ -6,12 +6,16 @@ from collections.abc import Callable, Iterable, Mapping
 from itertools import count
 from typing import NamedTuple
 
+from dalembert.beams.shape_functions import BEND_Y, BEND_Z, STRETCH, TWIST
 from dalembert.closed_forms.printing.naming import Symbol, look, taken_apart
 from dalembert.model.joints import JointType
+from dalembert.model.linkage import CoordinateHolder
 from dalembert.model.mechanism import Mechanism
 
 AXES = ("wx", "wy", "wz", "vx", "vy", "vz")  # of the velocities of spherical and free joints
 LETTER = {"w": "omega", "v": "v", "u": "u"}
+# of the coordinates of beams, by direction
+OF_BEAMS = {BEND_Y: "delta", BEND_Z: "eta", TWIST: "gamma", STRETCH: "sigma"}
 
 
 class MotionNames(NamedTuple):
@@ -39,7 +43,7 @@ def motion_names(
     mechanism: Mechanism, numbers: Mapping[str, str], taken: Iterable[str]
 ) -> MotionNames:
     """Names none of which looks like one that is taken: q1, qd1 and qdd1 of a coordinate, wx1, ...,
-    vz1 of the velocities along the axes of body 1.
+    vz1 of the velocities along the axes of body 1, delta1_2 of the second function of beam 1.
 
     numbers: number of each joint.
     """
@@ -62,7 +66,10 @@ def _motion_names(
 ) -> MotionNames:
     """Names with letters written in this way."""
     letter = written("q")
-    q = tuple(f"{letter}{k + 1}" for k in range(mechanism.nq))
+    modes = {h.name: _of_beam(h, numbers[h.name], written) for h in mechanism.holders if h.is_body}
+    turning = mechanism.nq - sum(map(len, modes.values()))
+    q = tuple(f"{letter}{k + 1}" for k in range(turning))
+    q += tuple(name for of_beam in modes.values() for name in of_beam)
     pairs: list[tuple[str, str]] = []
     rates: dict[str, tuple[str, int]] = {}
     symbols: dict[str, Symbol] = {}
@@ -92,9 +99,29 @@ def _motion_names(
             units[velocity] = "rad/s" if name.startswith("angular") else "m/s"
             units[acceleration] = units[velocity] + "²"
             pairs.append((velocity, acceleration))
+    for name, mode in ((x, y) for of_beam in modes.values() for x, y in of_beam.items()):
+        symbols[name], unit = mode
+        letter = name.rstrip("0123456789_F")
+        velocity, acceleration = (name.replace(letter, letter + dots) for dots in ("d", "dd"))
+        rates |= {velocity: (name, 1), acceleration: (name, 2)}
+        units |= {name: unit, velocity: f"{unit}/s", acceleration: f"{unit}/s²"}
+        pairs.append((velocity, acceleration))
     qd = tuple(v for v, _ in pairs)
     qdd = tuple(a for _, a in pairs)
     return MotionNames(q, qd, qdd, rates, symbols, units)
+
+
+def _of_beam(
+    holder: CoordinateHolder, number: str, written: Callable[[str], str]
+) -> dict[str, tuple[Symbol, str]]:
+    """Names of the coordinates of a beam: how they are set, and their units."""
+    found = {}
+    for direction, functions in holder.type.bending.shapes:  # type: ignore[attr-defined]
+        letter = written(OF_BEAMS[direction])
+        for k in range(1, functions.count + 1):
+            symbol = Symbol(letter, f"{number},{k}")
+            found[f"{letter}{number}_{k}"] = symbol, "rad" if direction == TWIST else "m"
+    return found
 
 
 def _unit(kind: JointType, coordinate: str) -> str:

@@ -39,6 +39,7 @@ class DerivationContext(ABC):
     group_prefix: str
     part_prefix: str
     rows: ConstraintExpressions | None = None  # of constraints, if there are any
+    has_integrals = False  # whether coefficients are integrals along beams, in exact numbers
 
     def __init__(self, graph: Graph, motion: MotionNames, budget: int):
         self.graph = graph

@@ -7,7 +7,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from dalembert.closed_forms.algebra.ring import Angle
+from dalembert.closed_forms.algebra.polynomials import Polynomials
+from dalembert.closed_forms.algebra.ring import Angle, Phase, Poly, Ring
+from dalembert.closed_forms.algebra.sums import Builder
+from dalembert.closed_forms.algebra.writing import Writer
 from dalembert.expr import Expr, Graph, cos, sin, symbol
 
 
@@ -16,6 +19,9 @@ class Expressions:
 
     def __init__(self, graph: Graph, coordinates: Sequence[str]):
         self.q = [symbol(name, graph) for name in coordinates]
+        self.names = {"q": tuple(coordinates)}
+        self.builder = Builder(graph)
+        self.polynomials = Polynomials(Ring())
 
     def scalar(self, x: Any) -> Any:
         """The number or expression itself."""
@@ -29,8 +35,15 @@ class Expressions:
         """Cosine and sine of an angle."""
         total: Any = 0
         for k, factor in angle:
-            total = total + (self.q[k] if factor == 1 else self.q[k] * factor)
+            x = self.of_polynomial(k.value) if isinstance(k, Phase) else self.q[k]
+            total = total + (x if factor == 1 else x * factor)
         return cos(total), sin(total)
+
+    def of_polynomial(self, p: Any) -> Any:
+        """A polynomial of `polynomials` as an expression, compact."""
+        if not isinstance(p, Poly):
+            return p
+        return self.builder.expression(Writer(self.polynomials.ring, self.names).form(p))
 
     def quaternion(self, k: int) -> list[Expr]:
         """The quaternion at k."""

@@ -20,8 +20,8 @@ import numpy as np
 
 from dalembert.closed_forms.algebra.polynomials import Polynomials
 from dalembert.closed_forms.algebra.ring import PARAMETER, Poly, Ring, plain, terms_of
-from dalembert.closed_forms.derivation.link_dynamics import NOTHING, RunInertia
 from dalembert.closed_forms.derivation.polynomial_equations import PolynomialEquations
+from dalembert.closed_forms.derivation.run_inertia import NOTHING, RunInertia
 from dalembert.model.tree import Tree
 from dalembert.spatial.rotations import Dense, coordinate_axis
 from dalembert.spatial.screws import only_screw

@@ -1,77 +1,17 @@
-"""Inertias of links in axes of their runs, and what closed forms are made of: mass matrix, gravity
-and Coriolis forces.
-"""
+"""Mass matrix, gravity and Coriolis forces by links in axes of their runs."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Sequence
 
-from dalembert.closed_forms.derivation.link_chain import Column, Link, is_nonzero
-from dalembert.spatial.inertias import Inertia
-from dalembert.spatial.rotations import Rotation
+from dalembert.closed_forms.derivation.link_chain import Link
+from dalembert.closed_forms.derivation.run_inertia import (
+    NOTHING,
+    Column,
+    RunInertia,
+    is_nonzero,
+)
 from dalembert.spatial.vectors import ZERO, ZERO_MATRIX, Matrix, Scalar, Vector
-
-
-class RunInertia(NamedTuple):
-    """Mass, first moment and tensor about an origin, in a run's axes."""
-
-    m: Scalar
-    h: Vector
-    I: Matrix
-
-    @staticmethod
-    def of(body: Inertia, scalar: Callable[[Any], Scalar]) -> RunInertia:
-        """Inertia of a body about its origin, in an algebra's scalars."""
-        m = scalar(body.m)
-        h = Vector(map(scalar, body.h))
-        return RunInertia(m, h, Matrix(map(scalar, row) for row in body.tensor()))
-
-    def ten(self) -> tuple[Scalar, ...]:
-        """m, three first moments, Ixx, Ixy, Iyy, Ixz, Iyz, Izz: ordered as parameters of
-        `regressor`.
-        """
-        (xx, xy, xz), (_, yy, yz), (_, _, zz) = self.I
-        return self.m, *self.h, xx, xy, yy, xz, yz, zz
-
-    def __add__(self, other):  # type: ignore[override]
-        return RunInertia(self.m + other.m, self.h + other.h, self.I + other.I)
-
-    def turned(self, R: Rotation) -> RunInertia:
-        """In axes that R turns to."""
-        return RunInertia(self.m, R.to_parent(self.h), R.conjugate_symmetric(self.I))
-
-    def shifted(self, r: Vector) -> RunInertia:
-        """About the origin from which this one's lies at r: I + 2 (r.h) 1 - r h^T - h r^T + m
-        (|r|^2 1 - r r^T).
-        """
-        if not any(map(is_nonzero, r)):
-            return self
-        h = self.h + r * self.m
-        far = h + self.h  # 2 h + m r: the same in one product
-        xx, yy, zz = (r[k] * far[k] for k in range(3))
-
-        def product(i: int, j: int) -> Scalar:
-            """Entry i, j of the tensor, i != j."""
-            return self.I[i][j] - r[i] * self.h[j] - h[i] * r[j]
-
-        I = Matrix.symmetric(
-            self.I[0][0] + yy + zz,
-            product(0, 1),
-            self.I[1][1] + xx + zz,
-            product(0, 2),
-            product(1, 2),
-            self.I[2][2] + xx + yy,
-        )
-        return RunInertia(self.m, h, I)
-
-    def momentum(self, column: Column) -> tuple[Vector, Vector]:
-        """(moment, force) for a unit velocity: I w + h x v, m v + w x h."""
-        w, v = column.angular, column.linear
-        return self.I @ w + self.h.cross(v), v * self.m + w.cross(self.h)
-
-
-NOTHING = RunInertia(0, ZERO, ZERO_MATRIX)
 
 
 def composites(links: Sequence[Link], bodies: Sequence[RunInertia]) -> list[RunInertia]:
@@ -85,38 +25,62 @@ def composites(links: Sequence[Link], bodies: Sequence[RunInertia]) -> list[RunI
         link = links[n]
         if link.body:
             total[n] = total[n] + bodies[link.body].turned(link.turn)
+        if link.moments is not None:
+            total[n] = total[n] + link.moments.inertia
         carried = total[n] if link.parent else total[n]._replace(I=ZERO_MATRIX)
         total[link.parent] = total[link.parent] + carried.turned(link.carry).shifted(link.shift)
     return total
 
 
 def mass_matrix(links: Sequence[Link], total: Sequence[RunInertia], nv: int) -> list[list[Scalar]]:
-    """M by composite bodies: each column's momentum, carried inward to the axes of all freedoms
-    below it.
+    """M by composite bodies: momenta for unit velocities, carried inward to the axes of all freedoms
+    below them; of freedoms that several links share they are added up on the way.
     """
     M: list[list[Scalar]] = [[0] * nv for _ in range(nv)]
-
-    def add(other: Column, column: Column, L: Vector, f: Vector) -> None:
-        """Add the coupling of two freedoms."""
-        value = other.power(L, f)
-        M[other.dof][column.dof] = M[other.dof][column.dof] + value
-        if other is not column:  # a follower and its leader share an entry: twice
-            M[column.dof][other.dof] = M[column.dof][other.dof] + value
-
+    momenta: list[Momenta] = [{} for _ in links]  # of links further out, by dof
     for n in range(len(links) - 1, 0, -1):
-        for b, column in enumerate(links[n].columns):
-            L, f = total[n].momentum(column)
-            for other in links[n].columns[: b + 1]:
-                add(other, column, L, f)
-            link = links[n]
-            while link.parent > 0:
-                L = link.carry.to_parent(L)
+        link = links[n]
+        own = _own_momenta(link, total[n])
+        for a, column in enumerate(link.columns):
+            for b, (other, L, f) in enumerate(own[a:], a):
+                mass = link.moments.masses[a][b] if link.moments else column.power(L, f)
+                _add(M, column.dof, other.dof, mass, a != b)
+            for dof, (L, f) in momenta[n].items():
+                _add(M, column.dof, dof, column.power(L, f))
+        for column, L, f in own:
+            _gather(momenta[n], column.dof, L, f)
+        if link.parent:
+            for dof, (L, f) in momenta[n].items():
                 f = link.carry.to_parent(f)
-                L = L + link.shift.cross(f)
-                link = links[link.parent]
-                for other in link.columns:
-                    add(other, column, L, f)
+                L = link.carry.to_parent(L) + link.shift.cross(f)
+                _gather(momenta[link.parent], dof, L, f)
     return M
+
+
+Momenta = dict[int, tuple[Vector, Vector]]
+
+
+def _own_momenta(link: Link, total: RunInertia) -> list[tuple[Column, Vector, Vector]]:
+    """Moment and force for a unit velocity of each freedom of a link."""
+    if link.moments is None:
+        return [(column, *total.momentum(column)) for column in link.columns]
+    return [
+        (column, *pair) for column, pair in zip(link.columns, link.moments.momenta, strict=True)
+    ]
+
+
+def _gather(momenta: Momenta, dof: int, L: Vector, f: Vector) -> None:
+    if dof in momenta:
+        moment, force = momenta[dof]
+        L, f = moment + L, force + f
+    momenta[dof] = L, f
+
+
+def _add(M: list[list[Scalar]], i: int, j: int, value: Scalar, twice: bool = True) -> None:
+    """Add the coupling of two freedoms; twice where they share an entry."""
+    M[i][j] = M[i][j] + value
+    if twice:
+        M[j][i] = M[j][i] + value
 
 
 def gravity_forces(
@@ -133,6 +97,9 @@ def gravity_forces(
         force = field_at[n] * total[n].m
         for column in link.columns:
             g[column.dof] = g[column.dof] - column.power(moment, force)
+        if link.moments is not None:
+            for column, (_, P) in zip(link.columns, link.moments.momenta, strict=True):
+                g[column.dof] = g[column.dof] - field_at[n].dot(P)
     return g
 
 

@@ -17,6 +17,17 @@ UNITS = {
     "pitch": "m/rad",
     "rotor_inertia": "kg m²",
     "rotation": "rad",
+    "length": "m",
+    "EA": "N",
+    "EIy": "N m²",
+    "EIz": "N m²",
+    "GJ": "N m²",
+    "mass_per_length": "kg/m",
+    "rotary_inertia": "kg m",
+    "damping_mass": "1/s",
+    "damping_stiffness": "s",
+    "beam_origin": "m",
+    "beam_rotation": "rad",
 }
 OF_TURNING = {
     "stiffness": "N m/rad",

@@ -25,6 +25,7 @@ from dalembert.closed_forms.algebra.ring import (
 from dalembert.closed_forms.algebra.sums import ZERO, Builder, Sum
 from dalembert.closed_forms.algebra.writing import Writer
 from dalembert.closed_forms.derivation import polynomial_equations
+from dalembert.closed_forms.derivation.beam_moments import has_exact_moments
 from dalembert.closed_forms.derivation.constraint_expressions import ConstraintExpressions, Moment
 from dalembert.closed_forms.derivation.coordinates import motion_names
 from dalembert.closed_forms.derivation.derivation_context import DerivationContext
@@ -39,8 +40,8 @@ from dalembert.closed_forms.derivation.grouping import (
     without,
 )
 from dalembert.closed_forms.derivation.link_chain import exact
-from dalembert.closed_forms.derivation.link_dynamics import RunInertia
 from dalembert.closed_forms.derivation.meanings import parameter, unit_at
+from dalembert.closed_forms.derivation.run_inertia import RunInertia
 from dalembert.closed_forms.derivation.selection import (
     Selection,
     numbers_of_bodies,
@@ -51,6 +52,7 @@ from dalembert.closed_forms.derivation.symbol_values import random_symbols, valu
 from dalembert.closed_forms.derivation.symbolic_mechanism import SymbolicMechanism, on_tree
 from dalembert.expr import Expr, constant, free_symbols, import_nodes, symbol
 from dalembert.model.mechanism import Mechanism
+from dalembert.model.numbers import is_symbolic
 from dalembert.model.on_tree import OnTree
 from dalembert.model.tree_builder import tree_of
 from dalembert.systems.constrained_mechanism import ConstrainedMechanism
@@ -106,6 +108,7 @@ class MechanismContext(DerivationContext):
         self.mark = _mark(self.own)
         self.tree = tree_of(selection.mechanism, self._number, exact=True)
         self.rotors = self._named_rotors()
+        self.has_integrals = _has_symbols_of_beams(selection.mechanism)
 
         self.grouped = selection.grouped
         self.minimal = True
@@ -117,6 +120,8 @@ class MechanismContext(DerivationContext):
         try:
             self._derive()
         except (NotPolynomial, TooLarge) as error:
+            if not has_exact_moments(self.tree):  # at the nodes of the compiled functions, then
+                self.tree = tree_of(selection.mechanism, self._number)
             self.why_factored = str(error).rstrip(".")
             self.minimal = not self.grouped
             # without parameters where a constant placement is no polynomial
@@ -169,6 +174,9 @@ class MechanismContext(DerivationContext):
     def _derive(self) -> None:
         """Derive the equations; with base parameters where inertias are grouped."""
         algebra = Polynomials(Ring(LARGEST))
+        if self.tree.elastic:
+            for name in self.in_order:  # written in the order in which they are made
+                algebra.ring.variable(name)
         rotors = [
             algebra.ring.variable(name) if name in self.rotors else 0 for name in self._rotor_names
         ]
@@ -188,7 +196,7 @@ class MechanismContext(DerivationContext):
             self.nothing = {p.name for p in self.parameters if is_nothing(p.grouping, numbers)}
             without(derived, (algebra.ring.parameters.index(name) for name in self.nothing))
         self.derived = derived
-        self.writer = Writer(algebra.ring, self.by_kind)
+        self.writer = Writer(algebra.ring, self.by_kind, by_degree=bool(self.tree.elastic))
         if derived.size * SHORTEST > self.budget:
             self.why_long = f"the mass matrix has {derived.size} terms"
 
@@ -332,6 +340,13 @@ class MechanismContext(DerivationContext):
         chosen = select(self.mechanism, self.selection.wishes, False)
         values |= {name: x for name, x in chosen.values.items() if name not in values}
         return on_tree(chosen.mechanism, tree_of(chosen.mechanism, self._number, exact=True))
+
+
+def _has_symbols_of_beams(mechanism: Mechanism) -> bool:
+    """Whether there are elastic links, with symbols for their lengths and masses."""
+    numbers = [x for body in mechanism.elastic_bodies if (b := body.beam)
+               for x in (b.length, b.mass_per_length)]
+    return bool(numbers) and all(map(is_symbolic, numbers))
 
 
 def _mark(names: Iterable[str]) -> str:

@@ -9,20 +9,22 @@ from fractions import Fraction
 from typing import Any
 
 from dalembert.closed_forms.derivation.meanings import meanings_of
-from dalembert.errors import UnknownNameError
+from dalembert.errors import DalembertError, UnknownNameError
 from dalembert.expr import Expr, Graph, free_symbols, symbol
 from dalembert.model.mechanism import Mechanism, without_warnings
 from dalembert.model.numbers import as_float, is_symbolic, several
 from dalembert.model.paths import GRAVITY, numbers
 from dalembert.spatial.angles import STEPS, PiMultiple
 
-INERTIAL = ("mass", "com", "inertia", "rotor_inertia")
-GEOMETRY = ("origin", "pitch")
+INERTIAL = ("mass", "com", "inertia", "rotor_inertia", "mass_per_length", "rotary_inertia")
+GEOMETRY = ("origin", "pitch", "length", "beam_origin")
+ELASTIC = ("EA", "EIy", "EIz", "GJ")
 PASSIVE = ("stiffness", "rest")
 KEYWORDS = {
-    "all": (*INERTIAL, *GEOMETRY, *PASSIVE, "gravity"),
+    "all": (*INERTIAL, *GEOMETRY, *ELASTIC, *PASSIVE, "gravity"),
     "inertial": (*INERTIAL, "gravity"),
     "geometry": GEOMETRY,
+    "elastic": ELASTIC,
     "gravity": ("gravity",),
 }
 PLACES = {"first": "1", "second": "2", "frame": ""}  # roles of places in constraints
@@ -42,6 +44,11 @@ LETTER = {
     "axis": "ax",
     "multiplier": "mu",
     "offset": "off",
+    "length": "l",
+    "mass_per_length": "rho",
+    "rotary_inertia": "j",
+    "beam_origin": "pb",
+    "beam_rotation": "beta",
 }
 
 
@@ -66,21 +73,23 @@ class Selection:
 def select(
     mechanism: Mechanism, wanted: str | Iterable[str] | None, grouped: bool | None
 ) -> Selection:
-    """Symbols for the numbers that `wanted` names: 'all', 'inertial', 'geometry', 'gravity', paths,
-    patterns with * and ?.
+    """Symbols for the numbers that `wanted` names: 'all', 'inertial', 'geometry', 'elastic',
+    'gravity', paths, patterns with * and ?.
 
     Zeros stay zeros: they are the structure. Without a wish, the mechanism's own symbols are all
-    there are; if it has none, 'inertial' is taken.
+    there are; if it has none, 'inertial' is taken, and of elastic links 'elastic' and their lengths.
 
     Raises
     ------
     UnknownNameError
         A path or pattern matches no number.
+    DalembertError
+        Inertias of elastic links are to be grouped.
     """
     all_paths = dict(numbers(mechanism))
     own = [(path, x) for path, x in all_paths.items() if is_symbolic(x)]
     if wanted is None:
-        wanted = () if own else ("inertial",)
+        wanted = () if own else ("inertial", *_of_beams(mechanism))
     wishes = (
         (wanted,)
         if isinstance(wanted, str)
@@ -92,7 +101,7 @@ def select(
             "'inertial' or 'hand.mass'."
         )
     inertial = any(w in ("all", "inertial") for w in wishes)
-    grouped = inertial if grouped is None else grouped
+    grouped = _is_grouped(mechanism, inertial, grouped)
     frames = tuple(f"{f.name}." for f in mechanism.frames)
     chosen = [
         path
@@ -107,11 +116,14 @@ def select(
     symbols: dict[str, str] = {}
     values: dict[str, float] = {}
     gravity = [path for path in GRAVITY if not _zero(all_paths[path])]
+    ends, between = _places_on_beams(mechanism)
     for path in dict.fromkeys([*chosen, *_oblique(all_paths)]):
         x = all_paths[path]
         part, _, suffix = path.rpartition(".")
         kind = suffix.partition("[")[0]
         if is_symbolic(x) or _zero(x) or grouped and kind in INERTIAL[:3]:
+            continue
+        if path in between or path in ends:
             continue
         name = unused(_name(path, mechanism, moving, gravity), taken)
         turned = path in GRAVITY and as_float(x) < 0
@@ -120,10 +132,57 @@ def select(
             ("-" if turned else "") + path,
             abs(as_float(x)) if turned else as_float(x),
         )
+    replaced |= {path: replaced[end] for path, end in ends.items() if end in replaced}
     with without_warnings():  # the mechanism warned of these numbers when it was made
         symbolic = mechanism.replace(replaced) if replaced else mechanism
     symbols |= meanings_of(own)
     return Selection(symbolic, graph, symbols, values, grouped, wishes)
+
+
+def _of_beams(mechanism: Mechanism) -> tuple[str, ...]:
+    """Wishes for the numbers of elastic links."""
+    if not mechanism.elastic_bodies:
+        return ()
+    return "elastic", *(f"{body.name}.length" for body in mechanism.elastic_bodies)
+
+
+def _is_grouped(mechanism: Mechanism, inertial: bool, grouped: bool | None) -> bool:
+    """Whether inertial parameters are combined to base parameters.
+
+    Raises
+    ------
+    DalembertError
+        They are to be, and there are elastic links.
+    """
+    elastic = [body.name for body in mechanism.elastic_bodies]
+    if grouped and elastic:
+        raise DalembertError(
+            f"the inertial parameters of {mechanism.name!r} cannot be grouped: the mass of elastic "
+            f"links ({', '.join(elastic)}) moves with their bending. Leave grouped out."
+        )
+    return inertial and not elastic if grouped is None else grouped
+
+
+def _places_on_beams(mechanism: Mechanism) -> tuple[dict[str, str], set[str]]:
+    """Paths of places at ends of elastic links with the path of the length, which has the same
+    symbol; and the paths that keep their numbers: of places between the ends, and lengths there.
+    """
+    ends: dict[str, str] = {}
+    between: set[str] = set()
+    lengths = {body.name: body.beam.length for body in mechanism.elastic_bodies if body.beam}
+    carried = [(part, part.parent) for part in mechanism.joints]
+    carried += [(part, part.body) for part in mechanism.frames]  # type: ignore[misc]
+    for part, body in carried:
+        if body not in lengths:
+            continue
+        x, path, end = part.origin.xyz[0], f"{part.name}.origin[0]", f"{body}.length"
+        if is_symbolic(x) or is_symbolic(lengths[body]):
+            between.add(path)
+        elif as_float(x) == as_float(lengths[body]):
+            ends[path] = end
+        elif not _zero(x):
+            between |= {path, end}
+    return {path: end for path, end in ends.items() if end not in between}, between
 
 
 def _matching(wish: str, paths: Mapping[str, Any]) -> list[str]:

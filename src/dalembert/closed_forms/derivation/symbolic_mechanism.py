@@ -14,14 +14,14 @@ import numpy as np
 
 from dalembert.closed_forms.algebra.ring import NotPolynomial
 from dalembert.closed_forms.derivation.expression_algebra import Expressions
-from dalembert.closed_forms.derivation.link_chain import Link, chain, single_turns
+from dalembert.closed_forms.derivation.link_chain import Link, base_turns, chain, single_turns
 from dalembert.closed_forms.derivation.link_dynamics import (
-    RunInertia,
     composites,
     coriolis_forces,
     gravity_forces,
     mass_matrix,
 )
+from dalembert.closed_forms.derivation.run_inertia import RunInertia
 from dalembert.closed_forms.derivation.symbol_values import value_of
 from dalembert.expr import Graph, jacobian, symbol
 from dalembert.formulations import newton_euler
@@ -113,19 +113,28 @@ class SymbolicMechanism:
         vectors = self.vectors[: 2 if quantity.startswith("coriolis") else 1]
         return np.array(function(self.twin, *vectors), dtype=object)
 
-    @property
+    @cached_property
     def _algebra(self) -> Expressions:
         return Expressions(self.graph, self.names[0])
 
     @cached_property
     def _links(self) -> tuple[list[Link], list[RunInertia]]:
         """Links, single turns in their own axes, and the inertia of all that hangs on each."""
-        alone = single_turns(chain(self.tree, self._algebra))
+        drafted = chain(self.tree, self._algebra)
+        alone = base_turns(drafted) if self.tree.elastic else single_turns(drafted)
         links = chain(self.tree, self._algebra, alone)
         return links, composites(links, self.bodies)
 
+    def _by_derivatives(self) -> np.ndarray:
+        """C(q, qd) qd = M' qd - dT/dq."""
+        q, qd, _ = self.vectors
+        momenta = np.array(self._from_links("mass_matrix"), dtype=object) @ qd
+        return jacobian(momenta, q) @ qd - jacobian([qd @ momenta / 2], q)[0]
+
     def _from_links(self, quantity: str) -> Any:
         nv = self.tree.nv
+        if quantity == "coriolis_vector" and self.tree.elastic:
+            return self._by_derivatives()
         if quantity == "coriolis_vector":  # links in their own axes
             turning = {k for k, link in enumerate(chain(self.tree, self._algebra)) if link.angle}
             links = chain(self.tree, self._algebra, turning)

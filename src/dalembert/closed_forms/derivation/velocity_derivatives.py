@@ -6,7 +6,7 @@ from fractions import Fraction
 from typing import Any, cast
 
 from dalembert.closed_forms.algebra.polynomials import Polynomials
-from dalembert.closed_forms.algebra.ring import Key, LieDerivative, Poly
+from dalembert.closed_forms.algebra.ring import Angle, Key, LieDerivative, Phase, Poly
 from dalembert.model.tree import Tree
 from dalembert.spatial.rotations import from_quaternion
 from dalembert.spatial.vectors import AXES
@@ -17,8 +17,9 @@ Rates = list[tuple[Key, Any]]  # variables of a ring and their rates
 def along_velocities(tree: Tree, algebra: Polynomials) -> list[LieDerivative]:
     """Per entry of qd the derivative along it, for the variables that the ring has now."""
     rates: list[Rates] = [[] for _ in range(tree.nv)]
-    for joint in tree.joint[1:]:
-        if joint.is_follower:
+    for i in tree.outward():
+        joint = tree.joint[i]
+        if joint.is_follower or joint.is_section and i not in tree.sections:
             continue
         if joint.type.quaternion_freedoms:
             of_joint = _quaternion_rates(joint, algebra)
@@ -40,10 +41,21 @@ def _coordinate_rates(k: int, algebra: Polynomials) -> Rates:
         if key == ("x", ("q", k)):
             pairs.append((key, 1))
         elif kind in ("cos", "sin") and not isinstance(name, str):
-            if factor := dict(name).get(k, 0):
+            if rate := _rate_of_angle(name, k, algebra):
                 c, s = algebra.ring.cos_sin(name)
-                pairs.append((key, s * -factor if kind == "cos" else c * factor))
+                pairs.append((key, s * -rate if kind == "cos" else c * rate))
     return pairs
+
+
+def _rate_of_angle(angle: Angle, k: int, algebra: Polynomials) -> Any:
+    """Derivative of an angle by coordinate k."""
+    rate: Any = 0
+    for part, factor in angle:
+        if isinstance(part, Phase):
+            rate = rate + algebra.derivative(part.value, k) * factor
+        elif part == k:
+            rate = rate + factor
+    return rate
 
 
 def _quaternion_rates(joint: Any, algebra: Polynomials) -> list[Rates]:

@@ -68,6 +68,7 @@ class Names:
         self._letters: dict[str, tuple[str, bool]] = {}
         self._written: dict[Any, tuple[dict[Any, Any], dict[Any, Any]]] = {}
         self.numbers: dict[str, int] = {}
+        self.are_integrals = False  # whether numbers are exact integrals, always fractions
         given, rates = symbols or {}, rates or {}
         for name in dict.fromkeys([*coordinates, *given]):
             self.add(name, given.get(name))

@@ -93,6 +93,8 @@ class Printer:
         """Whether a number is written as whole numbers."""
         if not isinstance(x, (int, Fraction)):
             return False
+        if self.names.are_integrals:
+            return True
         largest = (
             ENDLESS
             if 10 ** x.denominator.bit_length() % x.denominator

@@ -150,9 +150,11 @@ class ClosedForms(ABC):
     def printed_names(self) -> Names:
         """How names are written, no two alike."""
         motion = self._context.motion
-        return Names(
+        names = Names(
             self.coordinates, motion.rates, self.symbols, self.letters.values(), motion.symbols
         )
+        names.are_integrals = self._context.has_integrals
+        return names
 
     @property
     @abstractmethod

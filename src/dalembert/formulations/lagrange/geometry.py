@@ -19,7 +19,7 @@ from dalembert.kinematics.poses import BASE_POSE, world_poses
 from dalembert.model.mechanism import Mechanism
 from dalembert.model.numbers import as_float
 from dalembert.model.parts import Body
-from dalembert.model.tree import Tree
+from dalembert.model.tree import MassSlice, Tree
 from dalembert.spatial.arrays import Array, Values, graph_of, packed
 from dalembert.spatial.rotations import Dense
 from dalembert.spatial.transforms import Transform
@@ -105,6 +105,7 @@ class Geometry:
                 self.gravity[i] = self.gravity[j]
         convert = _converter(graph_of(q) or mechanism._graph)
         self.links = [self._link(body, convert) for body in _link_bodies(mechanism, tree)]
+        self.links += map(self._slice, tree.slices)
 
     def _row(self, i: int, s: Any) -> list[Scalar]:
         """A motion given in the axes of body i, in those of the frame."""
@@ -113,15 +114,29 @@ class Geometry:
 
     def _link(self, body: Any, convert: Any) -> LinkGeometry:
         i, X = self.tree.place[body.name]
+        com = X.point_to_parent(Vector(map(convert, body.com)))
+        tensor = packed(Matrix.symmetric(*map(convert, body.inertia)))
+        return self._placed(body.name, i, X, com, convert(body.mass), tensor)
+
+    def _slice(self, piece: MassSlice) -> LinkGeometry:
+        inertia = piece.inertia
+        tensor = packed(inertia.tensor())
+        return self._placed(
+            piece.name, piece.body, piece.place, piece.place.p, inertia.m, tensor
+        )
+
+    def _placed(
+        self, name: str, i: int, X: Transform, com: Vector, m: Scalar, tensor: Array
+    ) -> LinkGeometry:
         R = self.pose[i].R
-        r = self.pack(R.to_parent(X.point_to_parent(Vector(map(convert, body.com)))))
+        r = self.pack(R.to_parent(com))
         omega = self.J[i][..., :3]
         velocity = self.J[i][..., 3:]
         return LinkGeometry(
-            body.name,
+            name,
             i,
-            convert(body.mass),
-            packed(Matrix.symmetric(*map(convert, body.inertia))),
+            m,
+            tensor,
             r,
             self.pack((R * X.R).matrix()),
             T(velocity + cross(omega, r[..., None, :])),
@@ -257,7 +272,7 @@ def opened(
 
 def link_names(mechanism: Mechanism) -> tuple[str, ...]:
     """Names of the links in the arrays of this formulation: bodies that move and have inertia,
-    parents first.
+    parents first, then slices of the mass of beams.
 
     Examples
     --------
@@ -265,7 +280,9 @@ def link_names(mechanism: Mechanism) -> tuple[str, ...]:
     >>> da.lagrange.link_names(da.planar_chain(2))
     ('link1', 'link2')
     """
-    return tuple(body.name for body in _link_bodies(mechanism, mechanism.tree()))
+    tree = mechanism.tree()
+    bodies = tuple(body.name for body in _link_bodies(mechanism, tree))
+    return bodies + tuple(piece.name for piece in tree.slices)
 
 
 def mass_centers(mechanism: Mechanism, q: Values) -> Array:
