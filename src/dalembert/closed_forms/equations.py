@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, cast, overload
 import numpy as np
 
 from dalembert.arguments import check_choice, check_function, check_whole
+from dalembert.closed_forms.derivation.meanings import remarks_on_modes
 from dalembert.closed_forms.derivation.mechanism_context import BaseParameter, MechanismContext
 from dalembert.closed_forms.derivation.selection import Selection, select
 from dalembert.closed_forms.printing.sheets import Sheet
@@ -274,6 +275,11 @@ class Equations(Movable):
             context = MechanismContext(mechanism, selection, formulation, budget)
             super().__init__(mechanism, context, digits, progress)
         self.minimal = context.minimal
+
+    @property
+    def remarks(self) -> Mapping[str, str]:  # type: ignore[override]
+        """Shape functions by which coordinates of elastic links bend them."""
+        return remarks_on_modes(self.mechanism)
 
     def _verifier(self) -> MechanismVerifier:
         return MechanismVerifier(self._context)

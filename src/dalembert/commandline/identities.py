@@ -82,10 +82,10 @@ def _columns(mechanism: Mechanism, q: np.ndarray, M: np.ndarray, g: np.ndarray) 
     still = mechanism.without(
         "friction", "springs"
     )  # ID of a mechanism at rest, without its springs
-    unit = np.eye(mechanism.nv)
-    return _difference(
-        da.inverse_dynamics(still, q, np.zeros(mechanism.nv), unit) - g, M.T
-    )  # row j: column j
+    rest, unit = np.zeros(mechanism.nv), np.eye(mechanism.nv)
+    elastic = da.passive_force(still, q, rest)  # of beams
+    tau = da.inverse_dynamics(still, q, rest, unit)
+    return _difference(tau + elastic - g, M.T, elastic)  # row j: column j
 
 
 def _skew(mechanism: Mechanism, q: np.ndarray, qd: np.ndarray, C: np.ndarray) -> IdentityCheck:
@@ -103,7 +103,8 @@ def _gravity_gradient(mechanism: Mechanism, q: np.ndarray) -> np.ndarray:
             lambda s: da.potential_energy(bare, bare.integrate(q, s[:, None] * direction))
         )
 
-    return np.array([rate(e) for e in np.eye(mechanism.nv)])
+    gradient = np.array([rate(e) for e in np.eye(mechanism.nv)])
+    return gradient + da.passive_force(bare, q, np.zeros(mechanism.nv))  # of beams
 
 
 def _round_trip(mechanism, q, qd, qdd, M, bias, tau) -> IdentityCheck:

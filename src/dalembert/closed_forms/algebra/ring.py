@@ -21,7 +21,9 @@ GUARD = 1 << (WIDTH - 1)
 SQUARE = 2  # the bit that a squared sine or root sets in its field of two bits
 
 Angle = tuple[tuple[Any, int], ...]  # sum of coordinates, and phases: (number, whole factor)
-Key = tuple[str, Hashable]  # ("x", name), ("inverse", name), ("cos", angle), ("sin", angle), ("root", n)
+Key = tuple[
+    str, Hashable
+]  # ("x", name), ("inverse", name), ("cos", angle), ("sin", angle), ("root", n)
 
 
 class Phase(str):

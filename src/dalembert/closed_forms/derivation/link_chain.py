@@ -389,9 +389,7 @@ def _mass(tree: Tree, slices: Sequence[int], algebra: Any) -> _Mass:
         section, inertia = _section(tree.joint[i], algebra), tree.inertia[i]
         spin = inertia.tensor()[section.axis][section.axis]
         mass, spin = algebra.scalar(inertia.m), algebra.scalar(spin)
-        points.append(
-            Slice(mass, section.place, section.moves, section.axis, spin, section.slopes)
-        )
+        points.append(Slice(mass, section.place, section.moves, section.axis, spin, section.slopes))
     found = algebra.beams[slices[0]] = _Mass(moments(points), tree.joint[slices[0]].dof)
     return found
 
@@ -421,7 +419,7 @@ def _is_in_one_run(links: Sequence[Link], n: int, aligned: Any) -> bool:
     while n:
         link = links[n]
         axis = link.axis
-        if axis == OBLIQUE:  # one that is written alone, perhaps
+        if axis == OBLIQUE:  # axes of a link that is written alone
             turning = coordinate_axis(link.columns[0].angular)
             axis = turning[0] if turning else OBLIQUE
         is_fixed = axis is None and link.carry is NO_ROTATION

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
-from dalembert.expr import free_symbols, to_text
+from dalembert.beams.shape_functions import BEND_Y, BEND_Z, STRETCH, TWIST, ShapeFunctions
+from dalembert.closed_forms.printing.expressions import text
+from dalembert.closed_forms.printing.naming import Symbol
+from dalembert.expr import Graph, free_symbols, symbol, to_text
 from dalembert.model.mechanism import Mechanism
 from dalembert.model.paths import GRAVITY
 
@@ -37,6 +40,13 @@ OF_TURNING = {
     "offset": "rad",
 }
 OF_SLIDING = {"stiffness": "N/m", "rest": "m", "viscous": "N s/m", "coulomb": "N", "offset": "m"}
+DISPLACED = {
+    BEND_Y: "deflection along y",
+    BEND_Z: "deflection along z",
+    TWIST: "turn about x",
+    STRETCH: "displacement along x",
+}
+STIFFNESSES = {"EIy": ("EI", "y"), "EIz": ("EI", "z")}  # base and subscript
 PARAMETERS = {
     "m": ("mass", "kg"),
     **{f"m{x}": (f"m c{x}", "kg m") for x in "xyz"},
@@ -59,6 +69,39 @@ def meanings_of(own: Iterable[tuple[str, Any]]) -> dict[str, str]:
         for s in free_symbols(x):
             within.setdefault(s.name, f"in {path} = {to_text(x, truncate=True)}")
     return {name: alone.get(name, what) for name, what in within.items()}
+
+
+def symbols_of_beams(symbols: Mapping[str, str]) -> dict[str, Symbol]:
+    """Names of symbols for bending stiffnesses -> how they are set: EI with the axis below.
+
+    symbols: name -> path of the number
+    """
+    found = {}
+    for name, path in symbols.items():
+        kind = path.rpartition(".")[2]
+        if kind in STIFFNESSES and name.startswith(kind):
+            base, axis = STIFFNESSES[kind]
+            found[name] = Symbol(base, axis + name.removeprefix(kind))
+    return found
+
+
+def remarks_on_modes(mechanism: Mechanism) -> dict[str, str]:
+    """Coordinates of elastic links -> what they displace, by which function of xi = x / length."""
+    found = {}
+    for body in mechanism.elastic_bodies:
+        for direction, functions in body.modes:
+            displaced = DISPLACED[direction]
+            for k in range(functions.count):
+                shape = _shape(functions, k)
+                found[f"{body.name}.{direction}{k + 1}"] = f", {displaced} {shape}"
+    return found
+
+
+def _shape(functions: ShapeFunctions, k: int) -> str:
+    if functions.degree is None or len(functions.breaks) > 2:
+        return f"by function {k + 1}"
+    xi: Any = symbol("xi", Graph())
+    return f"by {text(functions.values(xi)[k])}, xi = x/length"
 
 
 def unit_at(mechanism: Mechanism, path: str) -> str:

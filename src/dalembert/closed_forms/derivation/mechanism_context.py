@@ -40,7 +40,7 @@ from dalembert.closed_forms.derivation.grouping import (
     without,
 )
 from dalembert.closed_forms.derivation.link_chain import exact
-from dalembert.closed_forms.derivation.meanings import parameter, unit_at
+from dalembert.closed_forms.derivation.meanings import parameter, symbols_of_beams, unit_at
 from dalembert.closed_forms.derivation.run_inertia import RunInertia
 from dalembert.closed_forms.derivation.selection import (
     Selection,
@@ -92,6 +92,8 @@ class MechanismContext(DerivationContext):
     def __init__(self, mechanism: Mechanism, selection: Selection, formulation: str, budget: int):
         taken = {*selection.symbols, *selection.values}
         motion = motion_names(mechanism, numbers_of_bodies(mechanism), taken)
+        of_beams = symbols_of_beams(selection.symbols)
+        motion = motion._replace(symbols={**motion.symbols, **of_beams})
         super().__init__(selection.graph, motion, budget)
         self.choose_prefixes(taken)
         self.mechanism = mechanism
@@ -344,8 +346,12 @@ class MechanismContext(DerivationContext):
 
 def _has_symbols_of_beams(mechanism: Mechanism) -> bool:
     """Whether there are elastic links, with symbols for their lengths and masses."""
-    numbers = [x for body in mechanism.elastic_bodies if (b := body.beam)
-               for x in (b.length, b.mass_per_length)]
+    numbers = [
+        x
+        for body in mechanism.elastic_bodies
+        if (b := body.beam)
+        for x in (b.length, b.mass_per_length)
+    ]
     return bool(numbers) and all(map(is_symbolic, numbers))
 
 

@@ -88,18 +88,7 @@ def select(
     """
     all_paths = dict(numbers(mechanism))
     own = [(path, x) for path, x in all_paths.items() if is_symbolic(x)]
-    if wanted is None:
-        wanted = () if own else ("inertial", *_of_beams(mechanism))
-    wishes = (
-        (wanted,)
-        if isinstance(wanted, str)
-        else several(wanted, "symbols", "a text such as 'all', or a list of these")
-    )
-    if wrong := [wish for wish in wishes if not isinstance(wish, str)]:
-        raise TypeError(
-            f"symbols has {wrong[0]!r} ({type(wrong[0]).__name__}); expected texts such as "
-            "'inertial' or 'hand.mass'."
-        )
+    wishes = _wishes(mechanism, wanted, bool(own))
     inertial = any(w in ("all", "inertial") for w in wishes)
     grouped = _is_grouped(mechanism, inertial, grouped)
     frames = tuple(f"{f.name}." for f in mechanism.frames)
@@ -137,6 +126,25 @@ def select(
         symbolic = mechanism.replace(replaced) if replaced else mechanism
     symbols |= meanings_of(own)
     return Selection(symbolic, graph, symbols, values, grouped, wishes)
+
+
+def _wishes(
+    mechanism: Mechanism, wanted: str | Iterable[str] | None, has_own: bool
+) -> tuple[str, ...]:
+    """Texts that say which numbers become symbols; has_own: whether there are symbols already."""
+    if wanted is None:
+        wanted = () if has_own else ("inertial", *_of_beams(mechanism))
+    wishes = (
+        (wanted,)
+        if isinstance(wanted, str)
+        else several(wanted, "symbols", "a text such as 'all', or a list of these")
+    )
+    if wrong := [wish for wish in wishes if not isinstance(wish, str)]:
+        raise TypeError(
+            f"symbols has {wrong[0]!r} ({type(wrong[0]).__name__}); expected texts such as "
+            "'inertial' or 'hand.mass'."
+        )
+    return tuple(wishes)
 
 
 def _of_beams(mechanism: Mechanism) -> tuple[str, ...]:

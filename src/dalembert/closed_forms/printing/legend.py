@@ -24,7 +24,7 @@ def rows(eom: Any) -> list[Row]:
     units = eom.units
     values = eom.values
     found = [
-        (name, f"coordinate {entry}")
+        (name, f"coordinate {entry}{eom.remarks.get(entry, '')}")
         for name, entry in zip(eom.coordinates, eom.coordinate_names, strict=True)
     ]
     for name, entry in zip(eom.velocities, eom.velocity_names, strict=True):

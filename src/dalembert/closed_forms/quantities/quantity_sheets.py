@@ -100,6 +100,8 @@ def _of_frame(p: MechanismContext, eom: ClosedForms, quantity: str) -> Sheet:
     expressions = np.array(
         frames.numbers(p.symbolic.twin, p.symbolic.vectors[0], quantity), dtype=object
     )
+    if p.tree.elastic and p.derived is None:
+        return eom.factored(quantity, expressions, p.why_factored)
     normal = p.normal_in(p.in_order, POLYNOMIAL, p.angles)
     try:
         if terms_in(normal.scalar(x) for x in expressions.flat) <= LONGEST:

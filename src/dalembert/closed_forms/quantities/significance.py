@@ -138,7 +138,8 @@ def _size(term: Term, bounds: Mapping[str, float]) -> float:
         if isinstance(factor, Name):
             if factor.name not in bounds:
                 raise DalembertError(
-                    f"abbreviation needs a bound for {factor.name}: give the joint limits."
+                    f"abbreviation needs a bound for {factor.name}: give the joint limits; deflections "
+                    "of elastic links have none, at(...) sets them to numbers."
                 )
             size *= bounds[factor.name] ** power
         elif isinstance(factor, Sum):

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, ClassVar
 
 import numpy as np
@@ -98,6 +99,7 @@ class ClosedForms(ABC):
     __dir__ = public_names
     minimal = True
     of_velocities = ", along an axis of the body"  # meaning of velocities that are no rates
+    remarks: Mapping[str, str] = MappingProxyType({})  # on coordinates, by what these are
     titles: ClassVar[dict[str, str]]
     letters: ClassVar[dict[str, str]]
     law: tuple[Sequence[tuple[str, ...]], Sequence[str]]

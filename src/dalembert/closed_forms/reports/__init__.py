@@ -7,6 +7,9 @@ from typing import Any
 
 from dalembert.closed_forms.printing.documents import markdown_text
 from dalembert.closed_forms.reports.derivation_steps import DerivationSteps
+from dalembert.errors import DalembertError
+
+OF_ELASTIC_LINKS = ("lagrange", "hamilton")  # formulations whose steps are written for these
 
 
 def report(eom: Any) -> str:
@@ -18,7 +21,16 @@ def report(eom: Any) -> str:
     Raises
     ------
     VerificationError
+    DalembertError
+        The formulation's steps are body by body, and there are elastic links.
     """
+    elastic = [body.name for body in eom.mechanism.elastic_bodies]
+    if elastic and eom.formulation not in OF_ELASTIC_LINKS:
+        raise DalembertError(
+            f"the steps of {eom.formulation} are written body by body, and {eom.name!r} has elastic "
+            f"links ({', '.join(elastic)}). Give formulation={OF_ELASTIC_LINKS[0]!r} or "
+            f"{OF_ELASTIC_LINKS[1]!r} to da.equations."
+        )
     with eom.graph:
         steps = DerivationSteps(eom)
         names = zip(eom.coordinates, eom.coordinate_names, strict=True)

@@ -9,6 +9,7 @@ import numpy as np
 
 from dalembert.closed_forms.printing.names import entry
 from dalembert.closed_forms.reports.derivation_steps import DerivationSteps
+from dalembert.closed_forms.reports.elastic_links import write_beams
 from dalembert.expr import constant, evaluate
 from dalembert.formulations import hamilton
 
@@ -20,6 +21,8 @@ def write(steps: DerivationSteps) -> None:
     true = steps.verifier.mechanism
     q = steps.states["q"]
     qd = steps.states["qd"]
+    if steps.eom.mechanism.elastic_bodies:
+        write_beams(steps)
     steps.section("Potential energy")
     steps.sheet("potential_energy")
     steps.section("Kinetic energy", r"$$T = \tfrac12 \dot q^T M(q)\, \dot q$$")

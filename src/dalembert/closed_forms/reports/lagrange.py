@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from dalembert.closed_forms.printing.documents import markdown_text
 from dalembert.closed_forms.reports.derivation_steps import DerivationSteps
+from dalembert.closed_forms.reports.elastic_links import write_beams
 from dalembert.formulations import lagrange
 
 
@@ -14,7 +15,10 @@ def write(steps: DerivationSteps) -> None:
     true = steps.verifier.mechanism
     q = steps.states["q"]
     qd = steps.states["qd"]
-    _positions(steps)
+    if steps.eom.mechanism.elastic_bodies:
+        write_beams(steps)
+    else:
+        _positions(steps)
     steps.section(
         "Potential energy",
         r"$$\Pi = -\sum_i m_i\, g^T c_i, \qquad g_k = \partial \Pi / \partial q_k$$",

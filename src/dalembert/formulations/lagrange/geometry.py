@@ -121,9 +121,7 @@ class Geometry:
     def _slice(self, piece: MassSlice) -> LinkGeometry:
         inertia = piece.inertia
         tensor = packed(inertia.tensor())
-        return self._placed(
-            piece.name, piece.body, piece.place, piece.place.p, inertia.m, tensor
-        )
+        return self._placed(piece.name, piece.body, piece.place, piece.place.p, inertia.m, tensor)
 
     def _placed(
         self, name: str, i: int, X: Transform, com: Vector, m: Scalar, tensor: Array

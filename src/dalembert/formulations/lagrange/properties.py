@@ -13,7 +13,7 @@ from dalembert.errors import ShapeError
 from dalembert.formulations.lagrange.christoffel import coriolis_matrix
 from dalembert.formulations.lagrange.energies import kinetic_energy, mass_matrix, potential_energy
 from dalembert.formulations.lagrange.euler_lagrange import gravity_vector, inverse_dynamics
-from dalembert.kinematics.forces import friction_force
+from dalembert.kinematics.forces import friction_force, passive_force
 from dalembert.model.mechanism import Mechanism
 from dalembert.spatial.arrays import Values
 
@@ -111,9 +111,10 @@ def _of_its_rate(
 def _of_energies(
     bare: Mechanism, q: Values, qd: np.ndarray, qdd: np.ndarray
 ) -> tuple[Property, ...]:
-    """Gradient of the potential energy, and power, without springs and friction."""
-    G = gravity_vector(bare, q)
-    tau = inverse_dynamics(bare, q, qd, qdd)
+    """Gradient of the potential energy, and power, without springs and friction of joints."""
+    elastic = passive_force(bare, q, 0 * qd)  # of beams, whose damping is in the power too
+    G = gravity_vector(bare, q) - elastic
+    tau = inverse_dynamics(bare, q, qd, qdd) + friction_force(bare, q, qd)
     height = abs(potential_energy(bare, q))
     power = np.abs(tau) @ np.abs(qd) + height + kinetic_energy(bare, q, qd)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from dalembert.errors import DalembertError
 from dalembert.formulations.newton_euler.body_rates import (
     Rates,
     base_rates,
@@ -12,6 +13,7 @@ from dalembert.formulations.newton_euler.body_rates import (
 from dalembert.formulations.newton_euler.inverse import joint_motion
 from dalembert.model.mechanism import Mechanism
 from dalembert.model.numbers import as_float
+from dalembert.model.tree import Tree
 from dalembert.spatial.arrays import Array, Values
 from dalembert.spatial.motion_force import Force
 from dalembert.spatial.vectors import ZERO, Matrix, Scalar, Vector
@@ -46,6 +48,8 @@ def regressor(mechanism: Mechanism, q: Values, qd: Values, qdd: Values) -> Array
     ShapeError, ValueError, QuaternionError
         A vector has the wrong length or an entry that is not finite; a quaternion is not of unit
         length.
+    DalembertError
+        The mechanism has elastic links.
 
     References
     ----------
@@ -59,6 +63,7 @@ def regressor(mechanism: Mechanism, q: Values, qd: Values, qdd: Values) -> Array
     (2, 20)
     """
     tree, (q, qd, qdd), pack = mechanism.at(q=q, qd=qd, qdd=qdd)
+    _check_rigid(tree)
     Y: list[list[Scalar]] = [[0.0] * (10 * tree.n) for _ in range(tree.nv)]
     rates = {0: base_rates(tree.gravity)}
     X = {}
@@ -78,6 +83,16 @@ def regressor(mechanism: Mechanism, q: Values, qd: Values, qdd: Values) -> Array
                     Y[row][10 * (i - 1) + c] = Y[row][10 * (i - 1) + c] + f.dot(s)
             columns, k = [X[k].force_to_parent(f) for f in columns], tree.parent[k]
     return pack(Y, shape=(tree.nv, 10 * tree.n))
+
+
+def _check_rigid(tree: Tree) -> None:
+    if tree.elastic:
+        names = ", ".join(beam.body for beam in tree.elastic)
+        raise DalembertError(
+            f"{tree.name!r} has elastic links ({names}): there is no regressor, the mass of a beam "
+            "is no row of ten free parameters. Their rigid links have: "
+            "mechanism.without('elasticity')."
+        )
 
 
 def unit_wrenches(rates: Rates) -> list[Force]:
@@ -110,6 +125,7 @@ def regressor_parameters(mechanism: Mechanism) -> tuple[tuple[str, ...], np.ndar
     (('link1: m', 'link1: m cx'), array([1. , 0.5]))
     """
     tree = mechanism.tree()
+    _check_rigid(tree)
     names, values = [], []
     for i in tree.outward():
         m, h, _ = tree.inertia[i]
