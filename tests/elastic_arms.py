@@ -12,6 +12,7 @@ LINKS = json.loads((DATA / "flexible_links.json").read_text())
 BEAMS = json.loads((DATA / "beams.json").read_text())
 EJ, RHOF, LENGTH = (LINKS["parameters"][name] for name in ("EJ", "rhoF", "l"))
 NO_GRAVITY = (0, 0, 0)
+MODES = {"plane": {"bend_y": 3}, "space": {"bend_y": 2, "bend_z": 1, "twist": 1, "stretch": 1}}
 
 
 def two_links(modes=5, gravity=NO_GRAVITY, damping=None, kinematics="second_order"):
@@ -43,3 +44,20 @@ def sphere(mass=2.0, offset=0.05, moment=0.002):
 
 def numbers(texts):
     return np.array(texts, dtype=float)
+
+
+def arm(kinematics="second_order", modes="space", elements=1, **beam):
+    """Two beams with modes of MODES, damped, and a load off their end; a frame in the middle of the second."""
+    link = da.Beam(0.8, EIy=120.0, EIz=90.0, EA=6e5, GJ=70.0, mass_per_length=0.25, rotary_inertia=(2e-3, 0, 0) if modes == "space" else (0, 0, 0),
+                   kinematics=kinematics, damping=da.Rayleigh(0.1, 2e-4), **beam)
+    bodies = [da.Body("base"), *(da.Body(name, beam=link, modes=MODES[modes], elements=elements) for name in ("upper", "lower")),
+              da.Body("load", 2.0, (0.05, 0.02, 0), (0.002, 0, 0.003, 0, 0, 0.004))]
+    joints = [da.Joint("shoulder", da.Revolute((0, 0, 1)), "base", "upper", da.Origin((0, 0, 0), (("x", 0.3),))),
+              da.Joint("elbow", da.Revolute((0, 1, 0) if modes == "space" else (0, 0, 1)), "upper", "lower", da.Origin((0.8, 0, 0)), viscous=0.2),
+              da.Joint("grip", da.Fixed(), "lower", "load", da.Origin((0.8, 0, 0)))]
+    return da.Mechanism("arm", bodies, joints, [da.Frame("middle", "lower", da.Origin((0.4, 0.01, 0)))])
+
+
+def state(mechanism):
+    q, qd = mechanism.random_state(1)
+    return q, qd, np.random.default_rng(0).standard_normal(mechanism.nv)

@@ -152,3 +152,17 @@ def test_refusals_name_the_elastic_links():
         _ = da.equations(arm).base_parameters
     with pytest.raises(da.DalembertError, match="elastic links .upper, lower."):
         da.regressor(numeric_arm(), [0] * 4, [0] * 4, [0] * 4)
+
+
+def test_elements_and_tapered_beams():
+    """Integrals by hand: EI from 100 to 50 N m^2 is 4 (EI_1 + EI_2)/2/l^3 for xi^2; an element is half as long."""
+    def arm(elements=1, **properties):
+        beam = da.Beam(0.8, **{"EIz": 90.0, "mass_per_length": 0.25} | properties)
+        return da.Mechanism("arm", [da.Body("base"), da.Body("link", beam=beam, modes={"bend_y": 1}, elements=elements)],
+                            [da.Joint("hub", da.Revolute((0, 0, 1)), "base", "link")])
+
+    tapered = da.equations(arm(EIz=da.beams.tapered(100.0, 50.0), mass_per_length=da.beams.tapered(0.4, 0.2)))
+    assert "f2 = -2 EIz1_2 delta1_1/l1^3 - 2 EIz1_1 delta1_1/l1^3" in tapered.text("passive_force")
+    halves = da.equations(arm(elements=2))
+    assert "f2 = -32 EIz1 delta1_1/l1^3" in halves.text("passive_force")
+    assert "cos(4 delta1_1/l1)" in halves.text("mass_matrix") and "element 2 by xi^2" in halves.legend()

@@ -5,8 +5,7 @@ import pytest
 
 import dalembert as da
 from dalembert.formulations import elementary_motions, hamilton, lagrange
-
-from ..model.test_elastic_bodies import arm, state
+from elastic_arms import arm, state
 
 CASES = [("first_order", "plane"), ("second_order", "plane"), ("third_order", "plane"), ("exact", "plane"), ("second_order", "space")]
 

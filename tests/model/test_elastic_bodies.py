@@ -6,28 +6,11 @@ import pytest
 import dalembert as da
 from dalembert.formulations.newton_euler.inverse import required_forces
 from dalembert.formulations.newton_euler.mass_matrix import composite_mass_matrix
+from elastic_arms import MODES, arm, state
 
 KINEMATICS = ("first_order", "second_order", "third_order", "exact")
-MODES = {"plane": {"bend_y": 3}, "space": {"bend_y": 2, "bend_z": 1, "twist": 1, "stretch": 1}}
-
 CASES = [(kinematics, modes, 1) for kinematics in KINEMATICS for modes in MODES] + [
     ("second_order", "plane", 3), pytest.param("exact", "space", 2, marks=pytest.mark.slow)]
-
-
-def arm(kinematics="second_order", modes="space", elements=1, **beam):
-    link = da.Beam(0.8, EIy=120.0, EIz=90.0, EA=6e5, GJ=70.0, mass_per_length=0.25, rotary_inertia=(2e-3, 0, 0) if modes == "space" else (0, 0, 0),
-                   kinematics=kinematics, damping=da.Rayleigh(0.1, 2e-4), **beam)
-    bodies = [da.Body("base"), *(da.Body(name, beam=link, modes=MODES[modes], elements=elements) for name in ("upper", "lower")),
-              da.Body("load", 2.0, (0.05, 0.02, 0), (0.002, 0, 0.003, 0, 0, 0.004))]
-    joints = [da.Joint("shoulder", da.Revolute((0, 0, 1)), "base", "upper", da.Origin((0, 0, 0), (("x", 0.3),))),
-              da.Joint("elbow", da.Revolute((0, 1, 0) if modes == "space" else (0, 0, 1)), "upper", "lower", da.Origin((0.8, 0, 0)), viscous=0.2),
-              da.Joint("grip", da.Fixed(), "lower", "load", da.Origin((0.8, 0, 0)))]
-    return da.Mechanism("arm", bodies, joints, [da.Frame("middle", "lower", da.Origin((0.4, 0.01, 0)))])
-
-
-def state(mechanism):
-    q, qd = mechanism.random_state(1)
-    return q, qd, np.random.default_rng(0).standard_normal(mechanism.nv)
 
 
 def central(f, q, step=1e-6):

@@ -80,23 +80,17 @@ def leaves(tree: Tree, members: Sequence[int], is_plane: bool) -> list[int]:
     """
     carrying = set(tree.parent)
     ends = (i for i in members if i not in carrying and _is_zero(tree.inertia[i].h))
-    return [i for i in ends if is_plane or not has_rotary_inertia(tree, i)]
+    return [i for i in ends if is_plane or _is_zero(tree.inertia[i].tensor())]
 
 
-def has_rotary_inertia(tree: Tree, i: int) -> bool:
-    """Whether a section resists turning."""
-    return not all(map(_is_zero, tree.inertia[i].tensor()))
-
-
-def slices_with_rotary_inertia(tree: Tree, members: Sequence[int]) -> list[int]:
-    """Slices of a beam that resist turning."""
-    nodes = tree.joint[members[0]].type.bending.slices(exact=True).nodes
-    slices = (i for i in members if tree.joint[i].type.xi in nodes)
-    return [i for i in slices if has_rotary_inertia(tree, i)]
+def resists_turning(tree: Tree, members: Sequence[int]) -> bool:
+    """Whether the slices of a beam have rotary inertia."""
+    slices = (piece for piece in tree.slices if piece.body in members)
+    return not all(_is_zero(piece.inertia.tensor()) for piece in slices)
 
 
 def _is_zero(numbers: Iterable[Any]) -> bool:
-    return all(map(known_zero, numbers))
+    return all(_is_zero(x) if isinstance(x, tuple) else known_zero(x) for x in numbers)
 
 
 def has_exact_moments(tree: Tree) -> bool:
@@ -105,6 +99,6 @@ def has_exact_moments(tree: Tree) -> bool:
         bending = tree.joint[members[0]].type.bending
         if not bending.is_polynomial or bending.degree is None:
             return False
-        if slices_with_rotary_inertia(tree, members):
+        if resists_turning(tree, members):
             return False
     return True

@@ -116,11 +116,12 @@ def _of_beam(
 ) -> dict[str, tuple[Symbol, str]]:
     """Names of the coordinates of a beam: how they are set, and their units."""
     found = {}
-    for direction, functions in holder.type.bending.shapes:  # type: ignore[attr-defined]
+    for coordinate in holder.type.coordinates:
+        direction = coordinate.rstrip("0123456789")
+        k = coordinate.removeprefix(direction)
         letter = written(OF_BEAMS[direction])
-        for k in range(1, functions.count + 1):
-            symbol = Symbol(letter, f"{number},{k}")
-            found[f"{letter}{number}_{k}"] = symbol, "rad" if direction == TWIST else "m"
+        unit = "rad" if direction == TWIST else "m"
+        found[f"{letter}{number}_{k}"] = Symbol(letter, f"{number},{k}"), unit
     return found
 
 

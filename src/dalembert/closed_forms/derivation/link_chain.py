@@ -21,7 +21,7 @@ from dalembert.closed_forms.derivation.beam_moments import (
     Slice,
     leaves,
     moments,
-    slices_with_rotary_inertia,
+    resists_turning,
 )
 from dalembert.closed_forms.derivation.run_inertia import Column, is_nonzero
 from dalembert.model.centre_lines import line_of
@@ -371,7 +371,9 @@ def _section(joint: Any, algebra: Any) -> _Section:
     axis = axes[0] if axes else 0
     turn = algebra.exact(theta[axis])
     slopes = [algebra.derivative(turn, k) for k in at_q]
-    return _Section(place, moves, axis, turn, slopes, f"{joint.body} at {xi}", joint.dof)
+    return _Section(
+        place, moves, axis, turn, slopes, f"{joint.body} {joint.dof.start} at {xi}", joint.dof
+    )
 
 
 def _mass(tree: Tree, slices: Sequence[int], algebra: Any) -> _Mass:
@@ -409,7 +411,7 @@ def _slices(tree: Tree, i: int, links: Sequence[Link], number: int) -> list[int]
     axis = joint.type.bending.axis
     about = links[number].constant.to_parent(joint.origin.R.to_parent(AXES[axis or 0]))
     is_plane = axis is not None and _is_in_one_run(links, number, coordinate_axis(about))
-    if not is_plane and slices_with_rotary_inertia(tree, members):
+    if not is_plane and resists_turning(tree, members):
         raise NotPolynomial(f"rotary inertia of the beam of body {joint.body!r}, in space.")
     return leaves(tree, members, is_plane)
 

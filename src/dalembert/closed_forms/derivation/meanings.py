@@ -90,10 +90,11 @@ def remarks_on_modes(mechanism: Mechanism) -> dict[str, str]:
     found = {}
     for body in mechanism.elastic_bodies:
         for direction, functions in body.modes:
-            displaced = DISPLACED[direction]
-            for k in range(functions.count):
-                shape = _shape(functions, k)
-                found[f"{body.name}.{direction}{k + 1}"] = f", {displaced} {shape}"
+            count = functions.count
+            for k in range(body.elements * count):
+                where = f" of element {k // count + 1}" if body.elements > 1 else ""
+                remark = f", {DISPLACED[direction]}{where} {_shape(functions, k % count)}"
+                found[f"{body.name}.{direction}{k + 1}"] = remark
     return found
 
 

@@ -346,12 +346,8 @@ class MechanismContext(DerivationContext):
 
 def _has_symbols_of_beams(mechanism: Mechanism) -> bool:
     """Whether there are elastic links, with symbols for their lengths and masses."""
-    numbers = [
-        x
-        for body in mechanism.elastic_bodies
-        if (b := body.beam)
-        for x in (b.length, b.mass_per_length)
-    ]
+    beams = [body.beam for body in mechanism.elastic_bodies if body.beam]
+    numbers = [x for beam in beams for x in (beam.length, *beam.inertias[0].numbers)]
     return bool(numbers) and all(map(is_symbolic, numbers))
 
 

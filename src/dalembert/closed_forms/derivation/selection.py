@@ -19,6 +19,8 @@ from dalembert.spatial.angles import STEPS, PiMultiple
 INERTIAL = ("mass", "com", "inertia", "rotor_inertia", "mass_per_length", "rotary_inertia")
 GEOMETRY = ("origin", "pitch", "length", "beam_origin")
 ELASTIC = ("EA", "EIy", "EIz", "GJ")
+VARYING = (*ELASTIC, "mass_per_length")  # along a beam, perhaps
+AXIAL = ("com", "inertia", "origin", "axis", "rotary_inertia", "beam_origin")
 PASSIVE = ("stiffness", "rest")
 KEYWORDS = {
     "all": (*INERTIAL, *GEOMETRY, *ELASTIC, *PASSIVE, "gravity"),
@@ -249,11 +251,10 @@ def _name(path: str, mechanism: Mechanism, number: Mapping[str, str], gravity: l
     if role in PLACES and of_place in LETTER:  # a place of a constraint
         letter = LETTER[of_place] + ("xyz"[int(at)] if of_place == "origin" else at)
         return f"{letter}_{part}{PLACES[role]}"
-    axes = (
-        "".join("xyz"[int(k)] for k in at.split(","))
-        if at and kind in ("com", "inertia", "origin", "axis")
-        else ""
-    )
+    axes = "".join("xyz"[int(k)] for k in at.split(",")) if at and kind in AXIAL else ""
+    if kind in VARYING and at:
+        at = f"_{int(at) + 1}"
+        return f"{LETTER.get(kind, kind)}{number.get(part, '')}{at}"
     if kind == "rotation" or kind in (*PASSIVE, "rotor_inertia", "gear_ratio"):
         at = "" if at == "0" else f"_{int(at) + 1}"
         return f"{LETTER[kind]}{number.get(part, '')}{at}"

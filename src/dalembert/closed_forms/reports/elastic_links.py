@@ -36,10 +36,13 @@ def write_beams(steps: DerivationSteps) -> None:
     turning = mechanism.nq - sum(h.type.nq for h in mechanism.holders if h.is_body)
     coordinates = iter(steps.eom.coordinates[turning:])
     for body in mechanism.elastic_bodies:
-        steps.text(f"Cross-sections of {markdown_text(body.name)}, at $x = \\xi l$:")
-        for direction, functions in body.modes:
-            names = [steps.target.name(next(coordinates)) for _ in range(functions.count)]
-            steps.text(f"{DISPLACED[direction]},", _displacement(direction, names, functions))
+        for number in range(body.elements):
+            where = f"element {number + 1} of " if body.elements > 1 else ""
+            name = where + markdown_text(body.name)
+            steps.text(f"Cross-sections of {name}, at $x = \\xi l$:")
+            for direction, functions in body.modes:
+                names = [steps.target.name(next(coordinates)) for _ in range(functions.count)]
+                steps.text(f"{DISPLACED[direction]},", _displacement(direction, names, functions))
         assert body.beam is not None
         order = body.beam.kinematics.replace("_", " ")
         steps.text(f"their places, {order} in these:", PLACES[body.beam.kinematics])
