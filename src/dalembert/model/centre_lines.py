@@ -116,9 +116,10 @@ class QuadraticLine(CentreLine):
         return [ZERO] * self.bending.count
 
     def _straight(self, xi: Any) -> list[Vector]:
-        if xi not in self._columns:
-            self._columns[xi] = self._straight_columns(xi)
-        return self._columns[xi]
+        key = _exactly(xi)
+        if key not in self._columns:
+            self._columns[key] = self._straight_columns(xi)
+        return self._columns[key]
 
     def _straight_columns(self, xi: Any) -> list[Vector]:
         along = {STRETCH: AXES[0], BEND_Y: AXES[1], BEND_Z: AXES[2], TWIST: ZERO}
@@ -129,12 +130,13 @@ class QuadraticLine(CentreLine):
         ]
 
     def _quadratic(self, xi: Any) -> list[Form]:
-        if xi not in self._forms:
+        key = _exactly(xi)
+        if key not in self._forms:
             forms = [Form(self.bending.count) for _ in AXES]
             if self.bending.kinematics != "first_order":
                 self._fill(forms, xi)
-            self._forms[xi] = forms
-        return self._forms[xi]
+            self._forms[key] = forms
+        return self._forms[key]
 
     def _fill(self, forms: list[Form], xi: Any) -> None:
         x, y, z = forms
@@ -159,6 +161,11 @@ class QuadraticLine(CentreLine):
         for i, row in enumerate(products, bending.at[one].start):
             for k, number in enumerate(row, bending.at[other].start):
                 rows[i][k] = rows[k][i] = factor * number
+
+
+def _exactly(xi: Any) -> tuple[type, Any]:
+    """A key that tells 1/2 from 0.5: numbers at rational places are rational."""
+    return type(xi), xi
 
 
 class Form:

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from dalembert.closed_forms.printing.names import entry
+from dalembert.closed_forms.reports.beam_steps import write_beams
 from dalembert.closed_forms.reports.derivation_steps import DerivationSteps
-from dalembert.closed_forms.reports.elastic_links import write_beams
 from dalembert.expr import constant, evaluate
 from dalembert.formulations import hamilton
 

@@ -5,8 +5,8 @@ of motion.
 from __future__ import annotations
 
 from dalembert.closed_forms.printing.documents import markdown_text
+from dalembert.closed_forms.reports.beam_steps import write_beams
 from dalembert.closed_forms.reports.derivation_steps import DerivationSteps
-from dalembert.closed_forms.reports.elastic_links import write_beams
 from dalembert.formulations import lagrange
 
 
