@@ -7,7 +7,7 @@ import scipy.linalg
 import dalembert as da
 
 beams = da.beams
-NUMBERS = {"EIy": 90.0, "EIz": 120.0, "EA": 6e5, "GJ": 70.0, "mass_per_length": 0.25, "rotary_inertia": (2e-3, 1e-3, 1.5e-3)}
+NUMBERS = {"EIy": 90.0, "EIz": 120.0, "EA": 6e5, "GJ": 70.0, "mass_per_length": 0.25, "rotary_inertia": (1e-4, 4e-5, 5e-5)}
 SPACE = {"bend_y": 3, "bend_z": 2, "twist": 2, "stretch": 1}
 
 
@@ -153,3 +153,25 @@ def test_modal_damping_is_of_one_element():
     beam = da.Beam(0.8, damping=da.ModalDamping(0.02), **NUMBERS)
     with pytest.raises(da.ModelError, match="body 'arm' is that of one element, and it has 2"):
         da.Body("arm", beam=beam, modes=2, elements=2)
+
+
+DOUBTFUL = {
+    "units": ({"EIz": 1e18, "EA": None}, "first frequency in bend_y is 1.1e+10 rad/s"), "stout": ({"EA": 1e4, "rotary_inertia": (0, 0, 0)}, "its length is 7.3 times"),
+    "thin": ({"EA": 1e17, "rotary_inertia": (0, 0, 0)}, "no beam is so thin"), "rotary": ({"rotary_inertia": (0, 0, 2.0)}, "radius of gyration of 2.83 m")}
+
+
+@pytest.mark.parametrize("doubt", DOUBTFUL)
+def test_numbers_beyond_sense_are_findings(doubt):
+    numbers, text = DOUBTFUL[doubt]
+    with pytest.warns(da.DalembertWarning, match="body 'arm'"):
+        mechanism = cantilever({"bend_y": 2}, **numbers)
+    assert [finding for finding in mechanism.check() if finding.what == "body 'arm'" and text in finding.why], mechanism.check()
+
+
+def test_sensible_beams_have_no_findings():
+    steel = beams.material("steel")
+    for section in (beams.tube(0.0133, 0.0008), lambda xi: beams.rectangle(0.03 - 0.02 * xi, 0.02)):
+        beam = da.Beam.of_section(0.8, section, steel)
+        assert not cantilever(SPACE).check()
+        bodies = [da.Body("base"), da.Body("arm", inertia=(0, 0, 0, 0, 0, 0), beam=beam, modes=dict.fromkeys(SPACE, 2))]
+        assert not da.Mechanism("arm", bodies, [da.Joint("root", da.Fixed(), "base", "arm")]).check()

@@ -241,6 +241,17 @@ class Beam(Numbered):
         length = self.length * Fraction(1, elements)
         return replace(self, length=length, rotary_inertia=rotary, **properties)
 
+    def has(self, name: str) -> bool:
+        """Whether a property is given.
+
+        Examples
+        --------
+        >>> import dalembert as da
+        >>> da.Beam(1.0, EIz=4.0).has("EA")
+        False
+        """
+        return name in self._properties()
+
     @property
     def is_uniform(self) -> bool:
         """Whether none of its properties varies along it."""

@@ -68,7 +68,7 @@ def inertia_findings(
                     "Give a mass or remove it.",
                 )
             )
-        if mass == 0 and scale > noise:
+        if mass == 0 and scale > noise and body.beam is None:
             severity = (
                 "note" if body.name in still else "error"
             )  # of the base nothing depends on them

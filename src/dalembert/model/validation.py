@@ -18,6 +18,7 @@ import numpy as np
 
 from dalembert.errors import nearest
 from dalembert.model import pivots
+from dalembert.model.beam_doubts import beam_doubts
 from dalembert.model.beam_findings import beam_findings
 from dalembert.model.findings import (
     MAX_LISTED,
@@ -132,6 +133,7 @@ def findings(
     doubts += massless(bodies, joints, constrained)
     doubts += unit_findings(bodies, joints, frames)
     doubts += beam_findings(bodies, joints, frames)
+    doubts += beam_doubts(bodies)
     unchecked = [b for b in bodies if any(is_symbolic(x) for x in (b.mass, *b.com, *b.inertia))]
     if unchecked:
         bodies_are = "body" if len(unchecked) == 1 else "bodies"
