@@ -306,6 +306,7 @@ REVOLUTE = da.Revolute((0, 1, 0))
     ({"link2": da.Body("link2", 1.0)}, "body 'link2' moves and has no beam; all links are elastic"),
     ({"link2": da.Body("link2", 1.0, beam=BEAM, modes=0)}, "body 'link2' has a mass of 1 kg besides its beam's"),
     ({"link2": da.Body("link2", beam=da.Beam(0.8, damping=da.Rayleigh(stiffness=1e-4), **SECTION), modes=0)}, "has damping; the method knows of none"),
+    ({"link2": da.Body("link2", beam=da.Beam(0.8, **SECTION | {"EIy": da.beams.tapered(2.0, 1.0)}), modes=0)}, "'link2' has properties that vary"),
     ({"link2": da.Body("link2", beam=da.Beam(0.8, EIy=1.0, mass_per_length=1.0), modes=0)}, "beam of body 'link2' has no EIz.*both planes.*nothing is"),
     ({"link2": da.Body("link2", beam=da.Beam(0.8, origin=da.Origin((0.1, 0, 0)), **SECTION), modes=0)}, r"joint 'q2' of beam 'link2' is \[-0.1, -?0.0, -?0.0\] m off its start"),
     ({"elbow": da.Body("elbow", 1.0), "at": da.Joint("at", da.Fixed(), "link1", "elbow", TIP)}, "body 'elbow' is on link 'link1'; rigid bodies are at the tip"),
