@@ -15,7 +15,7 @@ from dalembert.tracing.quantities import QUANTITIES
 from dalembert.tracing.quantity import FACTS
 
 MODULES = {"da": da, "da.beams": da.beams, "da.controllers": da.controllers, "da.convert": da.convert, "da.data": da.data,
-           "da.generators": da.generators, "da.hamilton": da.hamilton, "da.lagrange": da.lagrange, "da.loops": da.loops, "da.solids": da.solids, "elementary_motions": elementary_motions}
+           "da.generators": da.generators, "da.hamilton": da.hamilton, "da.lagrange": da.lagrange, "da.loops": da.loops, "da.ports": da.ports, "da.solids": da.solids, "elementary_motions": elementary_motions}
 PARSER, LIKE = doctest.DocTestParser(), doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 SHAPE = re.compile(r"\((n|n_?[qv]|N|K|m|k|\d+)(,| \w*\))|\(nv|\(10 n|\(2 nv|number|float|scalar|int\b|str\b")
 UNIT = re.compile(r"\[[^\]]*(rad|m|kg|N|J|s|1|W|-)[^\]]*\]")

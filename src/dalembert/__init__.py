@@ -90,6 +90,11 @@ _HOMES = {
         "stable_multipliers",
         "state_matrix",
     ),
+    "dalembert.compiled.linear_response": (
+        "StateSpaceModel",
+        "frequency_response",
+        "state_space",
+    ),
     "dalembert.compiled.natural_vibrations": (
         "FrequencyMap",
         "ModeShapes",
@@ -179,6 +184,7 @@ _MODULES = {
     "hamilton": "dalembert.formulations.hamilton",
     "lagrange": "dalembert.formulations.lagrange",
     "loops": "dalembert.loops",
+    "ports": "dalembert.analysis.ports",
     "beams": "dalembert.beams",
     "solids": "dalembert.spatial.solids",
 }

@@ -7,6 +7,7 @@ from dalembert import convert as convert
 from dalembert import data as data
 from dalembert import generators as generators
 from dalembert import loops as loops
+from dalembert.analysis import ports as ports
 from dalembert.analysis.constrained_functions import forward_dynamics as forward_dynamics
 from dalembert.analysis.constrained_functions import forward_dynamics_derivatives as forward_dynamics_derivatives
 from dalembert.analysis.constrained_functions import inverse_dynamics as inverse_dynamics
@@ -34,6 +35,9 @@ from dalembert.compiled.constraint_forces import multipliers as multipliers
 from dalembert.compiled.constraint_forces import reactions as reactions
 from dalembert.compiled.dynamics import Dynamics as Dynamics
 from dalembert.compiled.dynamics import compile as compile
+from dalembert.compiled.linear_response import StateSpaceModel as StateSpaceModel
+from dalembert.compiled.linear_response import frequency_response as frequency_response
+from dalembert.compiled.linear_response import state_space as state_space
 from dalembert.compiled.linear_stability import StabilityMap as StabilityMap
 from dalembert.compiled.linear_stability import exponents as exponents
 from dalembert.compiled.linear_stability import stability_map as stability_map
@@ -232,6 +236,7 @@ __all__ = [
     "Source",
     "Spherical",
     "StabilityMap",
+    "StateSpaceModel",
     "StaticDeflection",
     "StoreError",
     "Stribeck",
@@ -281,6 +286,7 @@ __all__ = [
     "forward_dynamics_derivatives",
     "free_symbols",
     "frequency_map",
+    "frequency_response",
     "from_dh",
     "from_motions",
     "function",
@@ -317,6 +323,7 @@ __all__ = [
     "passive_force",
     "placement",
     "planar_chain",
+    "ports",
     "potential_energy",
     "power",
     "project",
@@ -339,6 +346,7 @@ __all__ = [
     "stability_map",
     "stable_multipliers",
     "state_matrix",
+    "state_space",
     "static_deflection",
     "substitute",
     "sweep",

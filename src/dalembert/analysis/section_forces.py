@@ -224,7 +224,7 @@ def section_forces_at(
     qd: Values,
     qdd: Values,
     body: str,
-    x: Values,
+    x: float | Values,
     external_forces: Any = (),
 ) -> SectionForces:
     """Section forces and moments along a beam, of states with their accelerations.

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from dalembert.analysis.ports import turns
 from dalembert.analysis.vibration_model import (
     DampedFrequencies,
     VibrationModel,
@@ -601,8 +602,6 @@ def frequency_map(
 
 def _coordinate_label(mechanism: Mechanism, entry: int) -> str:
     name = mechanism.coordinate_names[entry]
-    translates = any(
-        joint.name == name and type(joint.type).__name__ == "Prismatic"
-        for joint in mechanism.joints
-    )
-    return f"{name} [m]" if translates or "bend" in name else f"{name} [rad]"
+    if name not in mechanism.velocity_names:  # an entry of a quaternion
+        return name
+    return f"{name} [{'rad' if turns(mechanism, name) else 'm'}]"

@@ -30,7 +30,7 @@ HALF_TURN = 1e-6  # rad, from which a turn has no single axis
 
 
 def section_forces(
-    run: Run, body: str, x: Values | None = None, external_forces: Any = ()
+    run: Run, body: str, x: float | Values | None = None, external_forces: Any = ()
 ) -> SectionForces:
     """Section forces and moments along a beam over a run.
 
