@@ -76,7 +76,15 @@ class InputPort(ABC):
         """
 
     def acting(self, mechanism: Mechanism) -> tuple[Mechanism, list[ExternalForce]]:
-        """The mechanism without its gravity, and the external forces, of a unit of the input."""
+        """The mechanism without its gravity, and the external forces, of a unit of the input.
+
+        Examples
+        --------
+        >>> import dalembert as da
+        >>> moving, loads = da.ports.PointForce("tip", (0, 0, 1)).acting(da.planar_chain(1))
+        >>> moving.gravity, loads[0].frame
+        ((0, 0, 0), 'tip')
+        """
         return mechanism.replace(gravity=STILL), []
 
     @property
@@ -121,11 +129,26 @@ class OutputPort(ABC):
         """
 
     def acceleration_row(self, mechanism: Mechanism, q: Any) -> Array:
-        """Derivatives by accelerations, (nv,); 0 of motions."""
+        """Derivatives by accelerations at q (nq,): (nv,); 0 of motions.
+
+        Examples
+        --------
+        >>> import dalembert as da
+        >>> da.ports.Coordinate("q2").acceleration_row(da.planar_chain(2), [0.0, 0.0])
+        array([0., 0.])
+        """
         return np.zeros(mechanism.nv)
 
     def feedthrough(self, mechanism: Mechanism, q: Any, port: InputPort) -> float:
-        """Direct part of a unit of an input; 0 of motions."""
+        """Direct part of a unit of an input at q (nq,); 0 of motions.
+
+        Examples
+        --------
+        >>> import dalembert as da
+        >>> push = da.ports.JointForce("q1")
+        >>> da.ports.Coordinate("q2").feedthrough(da.planar_chain(2), [0.0, 0.0], push)
+        0.0
+        """
         return 0.0
 
     @property
@@ -379,7 +402,14 @@ class SectionOutput(OutputPort):
 
     @abstractmethod
     def weights(self, mechanism: Mechanism) -> Array:
-        """Weights of N, V_y, V_z, M_x, M_y, M_z, (6,)."""
+        """Weights of N, V_y, V_z, M_x, M_y, M_z, (6,).
+
+        Examples
+        --------
+        >>> import dalembert as da
+        >>> da.ports.SectionMoment("rod", 0.0, "M_y").weights(da.planar_chain(1))
+        array([0., 0., 0., 0., 1., 0.])
+        """
 
     def row(self, mechanism: Mechanism, q: Any) -> Array:
         """Derivatives of the forces of gravity by the coordinates, (nv,)."""
@@ -399,7 +429,7 @@ class SectionOutput(OutputPort):
         return np.asarray(self._value(still, q, np.eye(mechanism.nv)), dtype=float)
 
     def feedthrough(self, mechanism: Mechanism, q: Any, port: InputPort) -> float:
-        """Part of a unit of an input that acts beyond the section."""
+        """Part of a unit of an input at q (nq,) that acts beyond the section."""
         acted, loads = port.acting(mechanism)
         return float(self._value(acted, q, np.zeros(mechanism.nv), loads))
 
