@@ -88,9 +88,9 @@ def equations(
         for it.
     symbols : str or sequence, optional
         Numbers that become symbols: "all", "inertial" (masses, centres of mass, inertias, rotors;
-        gravity), "geometry" (lengths), "gravity", paths ("elbow.origin[0]") and patterns
-        ("*.mass"). Zeros stay zeros. By default the mechanism's own symbols alone, or "inertial" if
-        it has none.
+        gravity), "geometry" (lengths), "elastic" (stiffness of beams), "gravity", paths
+        ("elbow.origin[0]") and patterns ("*.mass"). Zeros stay zeros. By default the mechanism's
+        own symbols alone, or "inertial" if it has none, with stiffness and lengths of beams.
     grouped : bool, optional
         Print base parameters, the fewest combinations of inertial parameters that forces depend on
         (by default where all inertial numbers become symbols), instead of masses, centres of mass
@@ -115,6 +115,8 @@ def equations(
     ------
     UnknownNameError
         A path or pattern in `symbols` matches nothing; the formulation is unknown.
+    DalembertError
+        Inertias of elastic links are to be grouped.
     ValueError
         budget or digits is no whole number.
 
