@@ -30,6 +30,7 @@ from dalembert.model.external_forces import (
     opened_loads,
 )
 from dalembert.model.mechanism import Mechanism
+from dalembert.model.turn_limits import warn_of_turns
 from dalembert.spatial.arrays import (
     Array,
     Values,
@@ -417,6 +418,7 @@ def _result(
     residual = np.abs(r).max(axis=-1)
     names = tuple(mechanism.velocity_names[k] for k in balance.free)
     row: Any = 0 if single else slice(None)
+    warn_of_turns(mechanism, q, "in equilibrium")
     return StaticDeflection(
         mechanism,
         q[row],

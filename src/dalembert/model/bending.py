@@ -36,6 +36,7 @@ BENDS = (BEND_Y, BEND_Z)
 # integrated: errors of places are a hundredth of those of the number of modes (a soft pendulum with 3
 # and 5 modes, bent by 2.5 rad: 4e-5 of the length beside 1e-1 and 8e-3).
 MORE_POINTS = 2
+LEAST_POINTS = 6  # a full circle by a mode of constant curvature closes to 1e-6 of the length
 
 
 @dataclass(frozen=True)
@@ -150,7 +151,9 @@ class Bending:
 
     @property
     def _points(self) -> int:
-        return self.points if self.degree is None else self.degree + MORE_POINTS
+        if self.degree is None:
+            return self.points
+        return max(self.degree + MORE_POINTS, LEAST_POINTS)
 
     def displacement(
         self, direction: str, delta: Sequence[Scalar], xi: Any, derivative: int = 0

@@ -16,6 +16,7 @@ from dalembert.integrators.fixed_point import HUGE
 from dalembert.kinematics.forces import STICK
 from dalembert.model.friction_laws import Stribeck
 from dalembert.model.mechanism import Mechanism
+from dalembert.model.turn_limits import warn_of_turns
 from dalembert.native.propagator import Trajectories, joined
 from dalembert.purity.examine import INSTEAD
 from dalembert.results import streaming
@@ -269,6 +270,8 @@ class Simulation:
         warn_of_stiffness(motion, method, records.looks)
         if recording.store is None:
             warn_of_efforts(run)
+            if (mechanism := motion.system.mechanism) is not None:
+                warn_of_turns(mechanism, run.q, "in the run")
         return run
 
     def _is_stiff(self, motion: FirstOrderSystem, method: Method, start: Start) -> bool:
