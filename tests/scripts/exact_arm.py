@@ -23,7 +23,10 @@ def tip(modes, rtol):
 
 def main():
     best, angles = tip(8, 1e-10)
-    distance = lambda modes, rtol: np.maximum.accumulate(np.linalg.norm(tip(modes, rtol)[0] - best, axis=1))
+
+    def distance(modes, rtol):
+        return np.maximum.accumulate(np.linalg.norm(tip(modes, rtol)[0] - best, axis=1))
+
     at = [int(np.argmin(abs(TIMES - t))) for t in (1.0, 2.5, 4.2)]
     by_modes = [[p, *distance(p, 1e-10)[at]] for p in MODES[:-1]]
     by_rtol = [[rtol, *distance(7, rtol)[at]] for rtol in RTOL]
@@ -31,7 +34,7 @@ def main():
     table = np.column_stack([TIMES, best, angles]).round(10).tolist()
     case = {"how computed": "dalembert, kinematics 'exact', 8 Legendre modes a link, Rodas5P, rtol 1e-10", "columns": columns, "rows": table,
             "distance of the tip to it up to 1.0, 2.5, 4.2 s [m], by modes": by_modes, "the same with 7 modes, by rtol": by_rtol}
-    FILE.write_text(json.dumps({"damped": case}, indent=0).replace(",\n", ", ").replace("], [", "],\n["))
+    FILE.write_text(json.dumps({"damped": case}).replace("], [", "],\n  [") + "\n")
 
 
 if __name__ == "__main__":
