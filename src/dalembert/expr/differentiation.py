@@ -103,10 +103,12 @@ def _adjoints(y: Expr, xs: Iterable[Expr]) -> dict[Expr, Expr]:
     return adjoints
 
 
-def _forward(array: np.ndarray, seeds: Mapping[Expr, Expr]) -> list[Expr]:
-    """Derivatives of the entries along the seeds."""
+def _forward(
+    array: np.ndarray, seeds: Mapping[Expr, Expr], order: Iterable[Expr] | None = None
+) -> list[Expr]:
+    """Derivatives of the entries along the seeds; order: of their nodes, operands first."""
     zero = next(iter(seeds)).like(0)
-    tangents = _tangents(topological(nodes_in(array)), seeds)
+    tangents = _tangents(topological(nodes_in(array)) if order is None else order, seeds)
     return [tangents.get(y, zero) if type(y) is Expr else zero for y in array.flat]
 
 
@@ -139,7 +141,8 @@ def derivative(y: Any, x: Any) -> Expr | Nodes:
     cos(x)
     """
     array, symbols = _checked(y, x)
-    columns = [_forward(array, {symbol: symbol.like(1)}) for symbol in symbols]
+    order = [*topological(nodes_in(array))]
+    columns = [_forward(array, {symbol: symbol.like(1)}, order) for symbol in symbols]
     return object_array(
         [entry for row in zip(*columns, strict=True) for entry in row], array.shape + np.shape(x)
     )

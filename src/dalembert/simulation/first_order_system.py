@@ -18,7 +18,7 @@ import numpy as np
 
 from dalembert.compiled.memo import dynamics_of, kept
 from dalembert.errors import DalembertError, ParameterError
-from dalembert.expr import Expr, array, derivative, jacobian, substitute, symbols
+from dalembert.expr import Expr, array, derivative, jacobian
 from dalembert.integrators.method_kinds import BALANCED, DEPENDENT_ENTRIES, SWITCHES
 from dalembert.kinematics.forces import SIGN, STICK, coulomb
 from dalembert.model.friction_laws import Stribeck
@@ -411,24 +411,20 @@ class FirstOrderSystem:
         return np.asarray(self.at(p, x).system.mass_matrix(q, self.clock(t, p)))
 
     def slopes(self, t: Any, x: np.ndarray, p: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Derivatives of `right_hand_side` by x (nx, nx) and by t (nx,), at a state of expressions;
-        M is that of the system, as the equations are linear in accelerations.
+        """Derivatives of `right_hand_side` by x (nx, nx) and by t (nx,), which are symbols; M is that
+        of the system, as the equations are linear in accelerations.
         """
-        graph = next(value.graph for value in x if isinstance(value, Expr))
-        *at, time = symbols("slopes at", self.nx + 1, graph)
-        state = np.array(at, dtype=object)
         places = self.state.slices
         velocities, balanced = places["y"], places[BALANCED]
         first = list(range(velocities.stop))
         moving = [*first, *range(velocities.stop + 1, balanced.start)]
-        f = self.right_hand_side(time, state, p)
-        columns = derivative(array([*f]), array([*state[moving], time]))
+        f = self.right_hand_side(t, x, p)
+        columns = derivative(array([*f]), array([*x[moving], t]))
         J = np.zeros((self.nx, self.nx), dtype=object)
         J[:, moving] = columns[:, :-1]
         J[velocities, balanced] = np.eye(self.system.nv)
-        J[balanced, balanced] = -self.inertia(time, state, p)
-        values = dict(zip([*at, time], [*x, t], strict=True))
-        return np.asarray(substitute(J, values)), np.asarray(substitute(columns[:, -1], values))
+        J[balanced, balanced] = -self.inertia(t, x, p)
+        return J, columns[:, -1]
 
     def begin_unknowns(self, x: np.ndarray) -> None:
         """Set multipliers and accelerations in states to begin with (N, nx) to those that follow from
