@@ -20,6 +20,7 @@ _HOMES = {
     "dalembert.model.transmissions": ("Transmission",),
     "dalembert.model.origins": ("Origin", "Source"),
     "dalembert.model.beam": ("Beam",),
+    "dalembert.model.tip_loads": ("TipLoad", "tip_load"),
     "dalembert.model.beam_damping": ("ModalDamping", "Rayleigh"),
     "dalembert.model.joints": (
         "Continuous",

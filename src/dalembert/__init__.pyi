@@ -156,6 +156,8 @@ from dalembert.model.parts import Frame as Frame
 from dalembert.model.parts import Joint as Joint
 from dalembert.model.parts import Limits as Limits
 from dalembert.model.parts import Mimic as Mimic
+from dalembert.model.tip_loads import TipLoad as TipLoad
+from dalembert.model.tip_loads import tip_load as tip_load
 from dalembert.model.transmissions import Transmission as Transmission
 from dalembert.native.function import function as function
 from dalembert.readers.dh import DHParameters as DHParameters
@@ -243,6 +245,7 @@ __all__ = [
     "Sweep",
     "System",
     "TipError",
+    "TipLoad",
     "Transmission",
     "Universal",
     "UnknownNameError",
@@ -356,6 +359,7 @@ __all__ = [
     "tanh",
     "text",
     "tip_error",
+    "tip_load",
     "vibration_model",
     "where",
 ]

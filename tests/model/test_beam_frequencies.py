@@ -242,3 +242,30 @@ def test_bars_that_twist_and_stretch(direction, numbers, load):
     np.testing.assert_allclose(frequencies(mechanism({direction: shapes}, load=load, **numbers)), loaded, rtol=1e-12)
     errors = [frequencies(mechanism({direction: beams.hermite(n, direction)}, **numbers)) / expected - 1 for n in (4, 8)]
     np.testing.assert_allclose(errors[0] / errors[1], 4, rtol=0.1)
+
+
+@pytest.mark.parametrize("direction, axis", [("bend_y", 2), ("bend_z", 1)])
+def test_load_of_bodies_at_the_end_gives_exact_modes(direction, axis):
+    """Two bodies on fixed joints, one beyond the other and turned, on a beam that is turned in its body: three loaded modes are those of 14 polynomials."""
+    numbers = {"EIy": 1.0, "EIz": 1.0, "mass_per_length": 1.0}
+    beam = da.Beam(1.0, kinematics="first_order", origin=da.Origin((0.1, 0, 0), (("z", 0.4),)), **numbers)
+    end = da.Origin((0.1 + np.cos(0.4), np.sin(0.4), 0), (("z", 0.4),))
+    bodies = [da.Body("base"), da.Body("arm", beam=beam, modes={direction: 14}), da.Body("hand", 0.5, (0.05, 0, 0), (0.02, 0, 0.03, 0, 0, 0.04)),
+              da.Body("load", 1.5, (0, 0, 0.1), (0.01, 0, 0.01, 0, 0, 0.02))]
+    joints = [da.Joint("root", HELD, "base", "arm"), da.Joint("wrist", HELD, "arm", "hand", end),
+              da.Joint("grip", HELD, "hand", "load", da.Origin((0.2, 0, 0), (("y", np.pi / 2),)))]
+    polynomial = da.Mechanism("arm", bodies, joints, gravity=(0, 0, 0))
+    load = da.tip_load(polynomial, "arm", direction)
+    assert load.mass_ratio == 2 and load.offset == pytest.approx((0.5 * 0.05 + 1.5 * (0.2 + 0.1)) / 2)
+    bodies[1] = da.Body("arm", beam=beam, modes={direction: beams.clamped_loaded(3, *load)})
+    np.testing.assert_allclose(frequencies(da.Mechanism("arm", bodies, joints, gravity=(0, 0, 0))), frequencies(polynomial), rtol=1e-9)
+
+
+def test_a_load_without_a_beam_is_refused():
+    arm = mechanism({"bend_y": 2}, load=(1.0, 0, 0))
+    assert da.tip_load(arm, "arm") == (1, 0, 0)
+    for name, error in (("load", da.ModelError), ("leg", da.UnknownNameError)):
+        with pytest.raises(error):
+            da.tip_load(arm, name)
+    with pytest.raises(da.UnknownNameError, match="direction"):
+        da.tip_load(arm, "arm", "bend")
