@@ -96,6 +96,11 @@ _HOMES = {
         "frequency_response",
         "state_space",
     ),
+    "dalembert.compiled.modal_convergence": (
+        "ModalComparison",
+        "ModalConvergence",
+        "modal_convergence",
+    ),
     "dalembert.compiled.natural_vibrations": (
         "FrequencyMap",
         "ModeShapes",

@@ -43,6 +43,9 @@ from dalembert.compiled.linear_stability import exponents as exponents
 from dalembert.compiled.linear_stability import stability_map as stability_map
 from dalembert.compiled.linear_stability import stable_multipliers as stable_multipliers
 from dalembert.compiled.linear_stability import state_matrix as state_matrix
+from dalembert.compiled.modal_convergence import ModalComparison as ModalComparison
+from dalembert.compiled.modal_convergence import ModalConvergence as ModalConvergence
+from dalembert.compiled.modal_convergence import modal_convergence as modal_convergence
 from dalembert.compiled.natural_vibrations import FrequencyMap as FrequencyMap
 from dalembert.compiled.natural_vibrations import ModeShapes as ModeShapes
 from dalembert.compiled.natural_vibrations import damped_frequencies as damped_frequencies
@@ -215,6 +218,8 @@ __all__ = [
     "Mechanism",
     "Mimic",
     "MissingFileError",
+    "ModalComparison",
+    "ModalConvergence",
     "ModalDamping",
     "ModeShapes",
     "ModelError",
@@ -319,6 +324,7 @@ __all__ = [
     "maximum",
     "minimal_form",
     "minimum",
+    "modal_convergence",
     "mode_shapes",
     "momenta",
     "multipliers",
