@@ -20,7 +20,7 @@ mass_per_length = 1.5
 
 @pytest.fixture(scope="module")
 def arm(tmp_path_factory):
-    chain = da.planar_chain(2, length=0.8).elastic({"link1": BEAM, "link2": BEAM}, {"bend_y": 1})
+    chain = da.planar_chain(2, length=0.8).elastic({"link1": BEAM, "link2": BEAM}, {"bend_z": 1})
     loaded = chain.attach(da.Body("load", 2.0, (0.05, 0, 0), (0.002, 0, 0.002, 0, 0, 0.002)), "tip")
     file = tmp_path_factory.mktemp("elastic") / "arm.toml"
     da.save(loaded, file)
@@ -31,7 +31,7 @@ def test_info_lists_elastic_bodies_and_their_coordinates_with_units(run, arm):
     code, out, err = run("info", arm)
     assert (code, err) == (0, "") and "bodies: 4, base base; 2 move once links on fixed joints are joined" in out
     assert "link1              0.8  0.19728  second_order  stiffness 0.0002" in out
-    assert " 3  link2.bend_y1  m" in out and "moving mass: 2.39456 kg" in out
+    assert " 3  link2.bend_z1  m" in out and "moving mass: 2.39456 kg" in out
 
 
 def test_check_tells_of_masses_and_places(run, arm):
@@ -39,19 +39,19 @@ def test_check_tells_of_masses_and_places(run, arm):
 
 
 def test_states_are_typed_by_the_name_of_a_coordinate(run, arm):
-    code, out, _ = run("dynamics", arm, "--q", "link2.bend_y1=0.01", "--json")
+    code, out, _ = run("dynamics", arm, "--q", "link2.bend_z1=0.01", "--json")
     found = json.loads(out)
-    assert code == 0 and found["coordinate_names"][3] == "link2.bend_y1" and found["q"][3] == 0.01
+    assert code == 0 and found["coordinate_names"][3] == "link2.bend_z1" and found["q"][3] == 0.01
     np.testing.assert_allclose(found["tau"], da.inverse_dynamics(da.load(arm), found["q"], np.zeros(4), np.zeros(4)), rtol=1e-12)
-    code, _, err = run("dynamics", arm, "--q", "link2.bend_z1=0.01")
-    assert code == 2 and "link2.bend_z1" in err and "link2.bend_y1" in err
+    code, _, err = run("dynamics", arm, "--q", "link2.bend_y1=0.01")
+    assert code == 2 and "link2.bend_y1" in err and "link2.bend_z1" in err
 
 
 def test_a_run_has_a_column_of_each_coordinate(run, arm, tmp_path):
-    code, out, _ = run("simulate", arm, "--t", 0.02, "--q", "q1=0.5,link2.bend_y1=0.01", "--record", 0.01, "-o", tmp_path / "run.csv", "--json")
+    code, out, _ = run("simulate", arm, "--t", 0.02, "--q", "q1=0.5,link2.bend_z1=0.01", "--record", 0.01, "-o", tmp_path / "run.csv", "--json")
     assert code == 0
     header = (tmp_path / "run.csv").read_text().splitlines()[0]
-    assert "link2.bend_y1" in header
+    assert "link2.bend_z1" in header
 
 
 def test_pd_drives_joints_alone(run, arm):
@@ -59,7 +59,21 @@ def test_pd_drives_joints_alone(run, arm):
     assert code == 0
     for name in ("gravity-pd", "computed-torque"):
         code, _, err = run("simulate", arm, "--t", 0.01, "--controller", name, "--q", "q1=0.5", "--goal", "q1=0.6")
-        assert code == 1 and "elastic bodies (link1, link2) have no drive" in err
+        assert code == 1 and "no actuator acts on the deflections of 'link1', 'link2'" in err
+
+
+def test_pd_drives_the_motors_of_flexible_joints(run, tmp_path):
+    chain = da.planar_chain(1).replace({"q1.rotor_inertia": 1e-4, "q1.gear_ratio": 100}).with_flexible_joints({"q1": 500.0})
+    file = tmp_path / "flexible.toml"
+    da.save(chain, file)
+    code, out, _ = run("info", file)
+    assert code == 0 and "flexible joint q1: stiffness 500, damping 0, driven by q1.motor" in out
+    code, out, _ = run("simulate", file, "--t", 0.01, "--controller", "pd", "--goal", "q1.motor=0.6", "--json")
+    assert code == 0 and json.loads(out)["q"][1] > 0
+    code, _, err = run("simulate", file, "--t", 0.01, "--controller", "gravity-pd", "--goal", "q1=0.6")
+    assert code == 1 and "flexible joints (q1) are driven by their motors alone" in err
+    with pytest.raises(da.ModelError, match="gains of joint 'q1' are not 0"):
+        da.controllers.PD(chain, [0.0, 0.0], 10.0, 1.0)
 
 
 def test_beams_beside_a_urdf_file(run, tmp_path):

@@ -11,7 +11,7 @@ import dalembert as da
 from dalembert.readers.toml import read_toml, write_toml
 
 STIFFNESS = {"q1": 500.0, "q2": 400.0, "q3": 300.0}
-BEAM = da.Beam(1.0, EIz=120.0, mass_per_length=0.25, damping=da.Rayleigh(stiffness=1e-3))
+BEAM = da.Beam(1.0, EIy=120.0, mass_per_length=0.25, damping=da.Rayleigh(stiffness=1e-3))
 
 
 def geared(n=3):
@@ -152,8 +152,8 @@ def test_closed_forms_have_the_spring():
 
 
 def test_elastic_links_flexible_joints_and_a_loop_in_one_mechanism():
-    chain = geared(2).without("springs").elastic({"link1": BEAM, "link2": BEAM}, {"bend_y": 1}).with_flexible_joints({"q1": 500.0, "q2": 300.0}, 0.2)
-    assert chain.coordinate_names == ("q1", "q2", "q1.motor", "q2.motor", "link1.bend_y1", "link2.bend_y1")
+    chain = geared(2).without("springs").elastic({"link1": BEAM, "link2": BEAM}, {"bend_z": 1}).with_flexible_joints({"q1": 500.0, "q2": 300.0}, 0.2)
+    assert chain.coordinate_names == ("q1", "q2", "q1.motor", "q2.motor", "link1.bend_z1", "link2.bend_z1")
     q, qd = chain.random_state(0)
     qdd = np.linspace(-1, 1, 6)
     tau = da.inverse_dynamics(chain, q, qd, qdd)
@@ -173,6 +173,17 @@ def test_an_attached_arm_takes_its_motors_along():
     joined = cart.attach(geared(1).with_flexible_joints({"q1": 500.0}), "cart", name="left")
     assert joined.joint("left_q1").transmission.motor == "left_q1.motor" and joined.nq == 3
     assert flexible_arm().floating().joint("q1").transmission.motor == "q1.motor"
+
+
+def test_pd_on_the_motor_holds_a_bent_arm_on_a_flexible_joint():
+    arm = geared(1).without("springs").elastic({"link1": BEAM}, {"bend_z": 2}).with_flexible_joints({"q1": 50.0}, 0.5)
+    control = da.controllers.ElasticPD(arm, [0.0, 0.4], K_p=[0.0, 80.0], K_d=[0.0, 8.0])
+    q = control.q_equilibrium
+    tau = control(0.0, q, np.zeros(4))
+    assert abs(tau[0]) < 1e-12 and q[1] == 0.4 and q[0] < 0.4      # it sags on the spring
+    np.testing.assert_allclose(da.inverse_dynamics(arm, q, np.zeros(4), np.zeros(4)), tau, atol=1e-10)
+    with pytest.raises(da.ModelError, match="gains of joint 'q1' are not 0"):
+        da.controllers.ElasticPD(arm, [0.0, 0.4], K_p=80.0, K_d=8.0)
 
 
 # --- files ---

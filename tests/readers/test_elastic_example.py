@@ -14,9 +14,9 @@ EXACT = {0: (6.43666048, 127.333467), 30: (6.62444499, 66.0450441), 60: (7.23052
 def test_the_example_has_the_frequencies_of_exact_beams():
     arm = da.load(FILE.read_text().replace("bend_y = 2", "bend_y = 6"))
     arm = arm.replace({f"{body}.rotary_inertia[2]": 0 for body in ("upper", "lower")}, gravity=(0, 0, 0))      # exact values have none
-    for angle, exact in EXACT.items():
-        found = da.natural_frequencies(arm, {"elbow": np.radians(angle)}, locked=["shoulder", "elbow"])[:2]
-        np.testing.assert_allclose(found, exact, rtol=1e-8)
+    angles = np.radians([*EXACT])
+    found = da.natural_frequencies(arm, {"elbow": angles}, locked=["shoulder", "elbow"])[:, :2]
+    np.testing.assert_allclose(found, [*EXACT.values()], rtol=1e-8)
 
 
 def test_the_example_hangs_at_rest():

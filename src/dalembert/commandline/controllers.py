@@ -8,18 +8,37 @@ from typing import Any
 import numpy as np
 
 import dalembert as da
-from dalembert.errors import DalembertError, UnknownNameError
+from dalembert.errors import UnknownNameError
 from dalembert.model.mechanism import Mechanism
 
 BANDWIDTH = 10.0  # rad/s, natural frequency of each joint in the loop
 
 
-def _pd(kind: Any, mechanism: Mechanism, goal: np.ndarray, bandwidth: float) -> Any:
-    # each joint alone: critically damped at the set point
+def _pd(mechanism: Mechanism, goal: np.ndarray, bandwidth: float) -> Any:
+    inertia = _driven_inertia(mechanism, goal)
+    if not mechanism.elastic_bodies:
+        return da.controllers.PD(mechanism, goal, bandwidth**2 * inertia, 2 * bandwidth * inertia)
+    bodies = sum(len(entry.at_v) for entry in mechanism.body_entries.values())
+    joints = inertia[: mechanism.nv - bodies]  # entries of bodies come last
+    posture = goal[: len(goal) - bodies]
+    gains = bandwidth**2 * joints, 2 * bandwidth * joints
+    return da.controllers.ElasticPD(mechanism, posture, *gains)
+
+
+def _gravity_pd(mechanism: Mechanism, goal: np.ndarray, bandwidth: float) -> Any:
+    inertia = _driven_inertia(mechanism, goal)
+    return da.controllers.GravityPD(
+        mechanism, goal, bandwidth**2 * inertia, 2 * bandwidth * inertia
+    )
+
+
+def _driven_inertia(mechanism: Mechanism, goal: np.ndarray) -> np.ndarray:
+    """Inertia of each joint alone, for gains of critical damping; 0 of joints on springs."""
     inertia = np.diagonal(da.mass_matrix(mechanism, goal)).copy()
-    for entry in mechanism.body_entries.values():  # no drive acts on bent links
-        inertia[entry.at_v] = 0.0
-    return kind(mechanism, goal, bandwidth**2 * inertia, 2 * bandwidth * inertia)
+    for joint in mechanism.joints:
+        if joint.transmission is not None:
+            inertia[mechanism.entries[joint.name].at_v] = 0.0
+    return inertia
 
 
 def _computed_torque(mechanism: Mechanism, goal: np.ndarray, bandwidth: float) -> Any:
@@ -27,12 +46,10 @@ def _computed_torque(mechanism: Mechanism, goal: np.ndarray, bandwidth: float) -
 
 
 CONTROLLERS: dict[str, Callable[[Mechanism, np.ndarray, float], Any]] = {
-    "pd": lambda *given: _pd(da.controllers.PD, *given),
-    "gravity-pd": lambda *given: _pd(da.controllers.GravityPD, *given),
+    "pd": _pd,
+    "gravity-pd": _gravity_pd,
     "computed-torque": _computed_torque,
 }
-
-OF_ALL_COORDINATES = ("gravity-pd", "computed-torque")  # forces that elastic bodies cannot have
 
 
 def controller(
@@ -48,10 +65,4 @@ def controller(
     """
     if name not in CONTROLLERS:
         raise UnknownNameError("controller", name, tuple(CONTROLLERS))
-    if name in OF_ALL_COORDINATES and mechanism.elastic_bodies:
-        bodies = ", ".join(body.name for body in mechanism.elastic_bodies)
-        raise DalembertError(
-            f"controller {name!r} drives every coordinate, and those of elastic bodies ({bodies}) have "
-            "no drive. Take 'pd', or controllers in Python."
-        )
     return CONTROLLERS[name](mechanism, goal, bandwidth)

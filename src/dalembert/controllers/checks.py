@@ -84,7 +84,7 @@ def system_under(controller: Any) -> System:
     TypeError
         It is something else.
     ModelError
-        It has elastic bodies, whose coordinates no actuator drives.
+        It has elastic bodies or flexible joints, whose coordinates no actuator drives.
     """
     if is_system(controller.mechanism):
         system = system_of(controller.mechanism)
@@ -106,6 +106,31 @@ def _refuse_elastic(system: System, name: str) -> None:
             f"{mechanism.name!r}. ElasticPD drives the joints alone; {name} of the rigid mechanism, "
             "mechanism.without('elasticity'), can be wrapped in a function that adds zeros."
         )
+    flexible = _flexible_joints(system)
+    if flexible and name != "PD":
+        raise ModelError(
+            f"{name} drives every coordinate, but flexible joints ({', '.join(flexible)}) are driven by "
+            "their motors alone. Take PD with gains of the motors, and 0 on these joints."
+        )
+
+
+def check_drives(system: System, gains: np.ndarray) -> None:
+    """Raise for gains (nv,) on flexible joints, which only their motors drive."""
+    for joint, k in _flexible_joints(system).items():
+        if gains[k] != 0:
+            raise ModelError(
+                f"gains of joint {joint!r} are not 0, but its motor alone drives it: give K_p and K_d "
+                f"of {joint!r} as 0, and those of the motor."
+            )
+
+
+def _flexible_joints(system: System) -> dict[str, int]:
+    """Entries in qd of joints that are driven through springs, by name."""
+    mechanism = system.mechanism
+    if mechanism is None:
+        return {}
+    joints = (j.name for j in mechanism.joints if j.transmission is not None)
+    return {name: mechanism.entries[name].at_v.start for name in joints}
 
 
 def check_bodies(controller: Tracking) -> None:

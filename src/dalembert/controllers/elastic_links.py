@@ -9,9 +9,10 @@ import numpy as np
 
 from dalembert.arguments import check_instance, put, real_array, vector
 from dalembert.compiled.static_deflection import static_deflection
-from dalembert.controllers.checks import gains, named_arguments
+from dalembert.controllers.checks import check_drives, gains, named_arguments
 from dalembert.errors import ModelError, ShapeError, public_names
 from dalembert.model.mechanism import Mechanism
+from dalembert.systems.kinds import system_of
 
 
 @named_arguments
@@ -22,7 +23,7 @@ class ElasticPD:
 
         tau = K_p (q_ref - q) - K_d qd + tau_ref - K_s (delta - delta_ref) - K_r delta'
 
-    on the joints, 0 on the coordinates delta of the elastic bodies; q_ref with the static deflections
+    on the joints (of flexible ones on their motors, where gains of the joint are 0), 0 on the coordinates delta of the elastic bodies; q_ref with the static deflections
     delta_ref is an equilibrium under tau_ref. Without K_s and K_r measurement and actuator are
     collocated: the equilibrium is asymptotically stable where K_p is above a bound by gravity and
     the links are damped (De Luca and Siciliano 1993), whatever the number of modes. Feedback of
@@ -88,7 +89,10 @@ class ElasticPD:
             K_s=_matrix(self.K_s, "K_s", (m, n)),
             K_r=_matrix(self.K_r, "K_r", (m, n)),
         )
-        found = static_deflection(self.mechanism, start)
+        system = system_of(self.mechanism)
+        check_drives(system, np.concatenate([self.K_p + self.K_d, np.zeros(n)]))
+        flexible = [j.name for j in self.mechanism.joints if j.transmission is not None]
+        found = static_deflection(self.mechanism, start, free=flexible)
         put(self, q_equilibrium=found.q, tau_ref=found.tau[:m])
 
     def _counts(self) -> tuple[int, int]:

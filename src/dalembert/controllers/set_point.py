@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from dalembert.arguments import put, vector
-from dalembert.controllers.checks import gains, named_arguments, system_under
+from dalembert.controllers.checks import check_drives, gains, named_arguments, system_under
 from dalembert.errors import public_names
 from dalembert.systems.system import System
 
@@ -36,6 +36,7 @@ class SetPoint:
         nv = system.nv
         put(self, q_ref=vector(self.q_ref, "q_ref", system.nq))
         put(self, K_p=gains(self.K_p, "K_p", nv), K_d=gains(self.K_d, "K_d", nv))
+        check_drives(system, self.K_p + self.K_d)
         system.difference(self.q_ref, self.q_ref)  # checks its quaternions
 
     @cached_property
@@ -71,6 +72,8 @@ class PD(SetPoint):
     Raises
     ------
     ShapeError, ValueError, QuaternionError
+    ModelError
+        The mechanism has elastic bodies; a gain of a flexible joint is not 0.
 
     References
     ----------

@@ -603,11 +603,11 @@ class Mechanism(Linkage):
         Examples
         --------
         >>> import dalembert as da
-        >>> beam = da.Beam(1.0, EIz=120.0, mass_per_length=0.25)
-        >>> arm = da.planar_chain(2).elastic({"link2": beam}, modes={"bend_y": 2})
+        >>> beam = da.Beam(1.0, EIy=120.0, mass_per_length=0.25)
+        >>> arm = da.planar_chain(2).elastic({"link2": beam}, modes={"bend_z": 2})
         >>> arm.coordinate_names
-        ('q1', 'q2', 'link2.bend_y1', 'link2.bend_y2')
-        >>> arm.replace({"link2.EIz": 90.0}).number("link2.EIz")
+        ('q1', 'q2', 'link2.bend_z1', 'link2.bend_z2')
+        >>> arm.replace({"link2.EIy": 90.0}).number("link2.EIy")
         90.0
         """
         check_instance("beams", beams, Mapping, "{body: beam}, as {'link2': da.Beam(...)}")
