@@ -166,3 +166,15 @@ def test_elements_and_tapered_beams():
     halves = da.equations(arm(elements=2))
     assert "f2 = -32 EIz1 delta1_1/l1^3" in halves.text("passive_force")
     assert "cos(4 delta1_1/l1)" in halves.text("mass_matrix") and "element 2 by xi^2" in halves.legend()
+
+
+def test_loops_close_at_the_bent_ends():
+    """A four-bar linkage with an elastic rocker: the place of the pin has the symbol of the rocker's length."""
+    z, beam = da.Revolute((0, 0, 1)), da.Beam(1.0, EIz=20.0, mass_per_length=0.5)
+    bodies = [da.Body("base"), da.Body("crank", 1.0), da.Body("coupler", 1.0), da.Body("rocker", beam=beam, modes={"bend_y": 1})]
+    joints = [da.Joint("q1", z, "base", "crank"), da.Joint("q2", z, "crank", "coupler", da.Origin((0.3, 0, 0))), da.Joint("q3", z, "base", "rocker", da.Origin((0.9, 0, 0)))]
+    loop = da.Mechanism("four-bar", bodies, joints, gravity=(0, -9.81, 0)).constrained(da.constraints.Closure("pin", z, ("coupler", (1.0, 0, 0)), ("rocker", (1.0, 0, 0))))
+    forms = da.equations(loop)
+    last = forms.text("equations_of_motion").splitlines()[-1]
+    assert last.startswith("tau4 = ") and "lambda_pin" in last and "4 EIz3 delta3_1/l3^3" in last
+    assert max(forms.verified.values()) < 1e-10

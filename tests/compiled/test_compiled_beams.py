@@ -6,9 +6,9 @@ import subprocess
 
 import numpy as np
 import pytest
-from elastic_arms import arm, state, two_links
 
 import dalembert as da
+from elastic_arms import arm, state, two_links
 
 KINEMATICS = ("first_order", "second_order", "third_order", "exact")
 OF_STATE = {"mass_matrix": 1, "gravity_vector": 1, "potential_energy": 1, "coriolis_matrix": 2, "bias_force": 2, "kinetic_energy": 2,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from fractions import Fraction
@@ -11,8 +11,9 @@ from typing import Any
 from dalembert.closed_forms.derivation.meanings import meanings_of
 from dalembert.errors import DalembertError, UnknownNameError
 from dalembert.expr import Expr, Graph, free_symbols, symbol
+from dalembert.model.constraint import FramePlace
 from dalembert.model.mechanism import Mechanism, without_warnings
-from dalembert.model.numbers import as_float, is_symbolic, several
+from dalembert.model.numbers import Number, as_float, is_symbolic, several
 from dalembert.model.paths import GRAVITY, numbers
 from dalembert.spatial.angles import STEPS, PiMultiple
 
@@ -180,12 +181,10 @@ def _places_on_beams(mechanism: Mechanism) -> tuple[dict[str, str], set[str]]:
     ends: dict[str, str] = {}
     between: set[str] = set()
     lengths = {body.name: body.beam.length for body in mechanism.elastic_bodies if body.beam}
-    carried = [(part, part.parent) for part in mechanism.joints]
-    carried += [(part, part.body) for part in mechanism.frames]  # type: ignore[misc]
-    for part, body in carried:
+    for body, x, path in _places(mechanism):
         if body not in lengths:
             continue
-        x, path, end = part.origin.xyz[0], f"{part.name}.origin[0]", f"{body}.length"
+        end = f"{body}.length"
         if is_symbolic(x) or is_symbolic(lengths[body]):
             between.add(path)
         elif as_float(x) == as_float(lengths[body]):
@@ -193,6 +192,19 @@ def _places_on_beams(mechanism: Mechanism) -> tuple[dict[str, str], set[str]]:
         elif not _zero(x):
             between |= {path, end}
     return {path: end for path, end in ends.items() if end not in between}, between
+
+
+def _places(mechanism: Mechanism) -> Iterator[tuple[str, Number, str]]:
+    """Places on bodies: body, x, and the path of x."""
+    for joint in mechanism.joints:
+        yield joint.parent, joint.origin.xyz[0], f"{joint.name}.origin[0]"
+    for frame in mechanism.frames:
+        yield frame.body, frame.origin.xyz[0], f"{frame.name}.origin[0]"
+    for constraint in mechanism.constraints:
+        for role in PLACES:
+            place = getattr(constraint, role, None)
+            if isinstance(place, FramePlace):
+                yield place.body, place.origin.xyz[0], f"{constraint.name}.{role}_origin[0]"
 
 
 def _matching(wish: str, paths: Mapping[str, Any]) -> list[str]:
