@@ -39,6 +39,7 @@ from dalembert.model.joints.traced import (
 from dalembert.model.numbers import Number
 from dalembert.model.parts import Body
 from dalembert.spatial.motion_force import (
+    Force,
     Motion,
     combined,
 )
@@ -60,6 +61,7 @@ from dalembert.spatial.vectors import (
     ZERO,
     Matrix,
     Vector,
+    summed,
 )
 
 RANDOM = 0.02  # largest coordinate of a random state
@@ -176,6 +178,39 @@ class BeamSection(JointType):
         omega = combined(S, v).angular
         linear = [R.to_child(p) - omega.cross(s.linear) for p, s in zip(rates, S, strict=True)]
         return _motions(self._angular(RATES, q, v), linear)
+
+    # --- the same without columns: sums over nodes of all coordinates at once ---
+
+    def motion(
+        self, q: Sequence[Any], v: Sequence[Any], v_rate: Sequence[Any]
+    ) -> tuple[Motion, Motion]:
+        """Velocity S v, and its rate S v' + S' v."""
+        velocity, acceleration = self._line.motion((q, v, v_rate), self.length, self.xi)
+        if self._turn is None:
+            return Motion(ZERO, velocity), Motion(ZERO, acceleration)
+        R = self._rotation(q)
+        units, changes = (
+            self._turn.vectors(which, self._local(q) + self._local(v)) for which in (COLUMNS, RATES)
+        )
+        omega = summed(units, self._local(v))
+        omega_rate = summed(units, self._local(v_rate)) + summed(changes, self._local(v))
+        linear = R.to_child(velocity)
+        turned = R.to_child(acceleration) - omega.cross(linear)
+        return Motion(omega, linear), Motion(omega_rate, turned)
+
+    def along(self, q: Sequence[Any], force: Force) -> list[Any]:
+        """Forces S^T f on the coordinates."""
+        on_line = self._rotation(q).to_parent(force.force)
+        along = self._line.along(q, self.length, self.xi, on_line)
+        if self._turn is None:
+            return along
+        units = self._turn.vectors(COLUMNS, self._local(q) * 2)
+        for unit, (direction, numbers) in zip(units, self._turns_by.items(), strict=True):
+            moment = unit.dot(force.moment)
+            moment = moment if direction == TWIST else moment * (1 / self.length)
+            for k, x in enumerate(numbers, self.bending.at[direction].start):
+                along[k] = along[k] + moment * x
+        return along
 
     def subspace_rate_derivatives(self, q: Sequence[Any], v: Sequence[Any]) -> tuple[Motion, ...]:
         """Derivatives of (dS/dt) v = (omega', R^T p'' - omega x R^T p') by q, where p' is the

@@ -39,6 +39,7 @@ from dalembert.spatial.vectors import (
     Scalar,
     Vector,
     dot,
+    summed,
 )
 
 HALF = Fraction(1, 2)
@@ -61,6 +62,16 @@ class CentreLine(ABC):
     @abstractmethod
     def rates(self, delta: Scalars, v: Scalars, length: Scalar, xi: Any) -> list[Vector]:
         """Rates of the columns for the rates v of the coordinates."""
+
+    @abstractmethod
+    def motion(
+        self, state: tuple[Scalars, Scalars, Scalars], length: Scalar, xi: Any
+    ) -> tuple[Vector, Vector]:
+        """Velocity and acceleration p', p'' for delta, its rates, and theirs."""
+
+    @abstractmethod
+    def along(self, delta: Scalars, length: Scalar, xi: Any, force: Vector) -> list[Scalar]:
+        """Products of the columns with a force."""
 
     @abstractmethod
     def by_delta(self, delta: Scalars, v: Scalars, length: Scalar, xi: Any) -> list[Vector]:
@@ -110,6 +121,17 @@ class QuadraticLine(CentreLine):
         """H v."""
         rows = [form.times(v, length) for form in self._quadratic(xi)]
         return [Vector(column) for column in zip(*rows, strict=True)]
+
+    def motion(self, state, length, xi):
+        """Columns times rates, and columns times their rates with rates of columns times rates."""
+        delta, v, v_rate = state
+        columns = self.columns(delta, length, xi)
+        bent = summed(self.rates(delta, v, length, xi), v)
+        return summed(columns, v), summed(columns, v_rate) + bent
+
+    def along(self, delta, length, xi, force):
+        """Each column times the force."""
+        return [column.dot(force) for column in self.columns(delta, length, xi)]
 
     def by_delta(self, delta, v, length, xi):
         """Zero: places have no third order."""
@@ -221,6 +243,41 @@ class TurnedLine(CentreLine):
     def rates(self, delta, v, length, xi):
         """Integrals of their rates."""
         return self._integrals(self.at_nodes(RATES, delta, v, length), length, xi)
+
+    def motion(self, state, length, xi):
+        """Integrals of the rates of tangents, and of their rates."""
+        weights = cumulative_weights(self.nodes, self.bending.breaks, xi)
+        velocity, acceleration = (
+            summed(vectors, weights) * length
+            for vectors in zip(*self.rates_at_nodes(state, length), strict=True)
+        )
+        return velocity, acceleration
+
+    def along(self, delta, length, xi, force):
+        """Sums over nodes of the derivatives of tangents times the force."""
+        columns = self.at_nodes(COLUMNS, delta, delta, length)
+        products = [[c.dot(force) for c in of_nodes] for of_nodes in zip(*columns, strict=True)]
+        along = []
+        for direction, _ in self.bending.shapes:
+            of_nodes = products[self.variables.index(direction)]
+            unit = length if direction == TWIST else 1
+            along += [dot(of_nodes, weights) * unit for weights in self._weights(xi)[direction]]
+        return along
+
+    def rates_at_nodes(
+        self, state: tuple[Scalars, Scalars, Scalars], length: Scalar
+    ) -> list[tuple[Vector, Vector]]:
+        """t_j' and t_j'' for delta, its rates, and theirs."""
+        delta, v, v_rate = state
+        columns = self.at_nodes(COLUMNS, delta, delta, length)
+        changes = self.at_nodes(RATES, delta, v, length)
+        found = []
+        for k, (of_node, changed) in enumerate(zip(columns, changes, strict=True)):
+            y_rate = self.local_variables(v, k, length)
+            y_bend = self.local_variables(v_rate, k, length)
+            bend = summed(of_node, y_bend) + summed(changed, y_rate)
+            found.append((summed(of_node, y_rate), bend))
+        return found
 
     def by_delta(self, delta, v, length, xi):
         """Integrals of the derivatives of rates times v."""

@@ -18,7 +18,7 @@ from dalembert.model.line_masses import LineMass
 from dalembert.model.numbers import Converter
 from dalembert.model.transmissions import TransmissionSpring
 from dalembert.spatial.inertias import NO_INERTIA, Inertia
-from dalembert.spatial.motion_force import Motion
+from dalembert.spatial.motion_force import NO_MOTION, Force, Motion, combined
 from dalembert.spatial.transforms import Transform
 from dalembert.spatial.vectors import Scalar, Vector
 
@@ -86,6 +86,26 @@ class TreeJoint:
         if self._constant is not None:
             return None
         return self._scaled(self.type.subspace_rate(self.coordinates(q), self.own_velocities(v)))
+
+    def motion(
+        self, q: Sequence[Scalar], qd: Sequence[Scalar], qdd: Sequence[Scalar] | None
+    ) -> tuple[Motion, Motion]:
+        """Velocity S qd, and its rate S qdd + S' qd (qdd None: zero), in the body's axes."""
+        v = self.velocities(qd)
+        v_rate = [0] * len(v) if qdd is None else self.velocities(qdd)
+        if self.is_section:
+            return self.type.motion(self.coordinates(q), v, v_rate)  # type: ignore[attr-defined,no-any-return]
+        S = self.subspace(q)
+        rate = NO_MOTION if qdd is None else combined(S, v_rate)
+        if (S_rate := self.subspace_rate(q, qd)) is not None:
+            rate = rate + combined(S_rate, v)
+        return combined(S, v), rate
+
+    def along(self, q: Sequence[Scalar], force: Force) -> list[Scalar]:
+        """Forces S^T f on the joint's entries."""
+        if self.is_section:
+            return self.type.along(self.coordinates(q), force)  # type: ignore[attr-defined,no-any-return]
+        return [force.dot(s) for s in self.subspace(q)]
 
     def subspace_derivatives(self, q: Sequence[Scalar]) -> list[tuple[Motion, ...]] | None:
         """Derivatives of the columns of S along each velocity entry of the joint; None where S is

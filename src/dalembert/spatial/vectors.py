@@ -61,6 +61,11 @@ class Vector(tuple):
         return Matrix(((0, -z, y), (z, 0, -x), (-y, x, 0)))
 
 
+def summed(vectors: Sequence[Vector], weights: Sequence[Scalar]) -> Vector:
+    """Sum of vectors times weights."""
+    return Vector(dot(entries, weights) for entries in zip(*vectors, strict=True))
+
+
 class Matrix(tuple):
     """A 3x3 matrix as three rows."""
 

@@ -19,7 +19,7 @@ from dalembert.formulations.newton_euler.body_rates import (
     body_wrench,
     outward_step,
 )
-from dalembert.formulations.newton_euler.inverse import joint_motion, required_forces
+from dalembert.formulations.newton_euler.inverse import required_forces
 from dalembert.formulations.newton_euler.line_dynamics import line_forces
 from dalembert.formulations.newton_euler.mass_matrix import composite_mass_matrix
 from dalembert.formulations.newton_euler.section_groups import (
@@ -163,8 +163,8 @@ def _by_articulated_bodies(
     p_A = {}
     for i in tree.bodies:  # bias forces, at qdd = 0
         X[i] = tree.joint[i].placement(q)
-        S[i], velocity, rate = joint_motion(tree, i, q, qd, None)
-        rates[i] = outward_step(rates[tree.parent[i]], X[i], velocity, rate)
+        S[i] = () if tree.joint[i].is_section else tree.joint[i].subspace(q)
+        rates[i] = outward_step(rates[tree.parent[i]], X[i], *tree.joint[i].motion(q, qd, None))
         I_A[i] = ArticulatedInertia.of(tree.beside_lines[i])
         p_A[i] = body_wrench(tree.beside_lines[i], rates[i])
         if i in wrenches:

@@ -16,7 +16,7 @@ from dalembert.model.mechanism import Mechanism
 from dalembert.model.tree import Tree
 from dalembert.spatial.arrays import Array, Values
 from dalembert.spatial.inertias import Inertia
-from dalembert.spatial.motion_force import NO_FORCE, Force, Motion, combined
+from dalembert.spatial.motion_force import NO_FORCE, Force, Motion
 from dalembert.spatial.transforms import Transform
 from dalembert.spatial.vectors import ZERO, Scalar, Vector
 
@@ -26,13 +26,7 @@ def joint_motion(
 ) -> tuple[tuple[Motion, ...], Motion, Motion]:
     """Motion subspace S of joint i, its velocity S qd and its rate S qdd + S' qd (qdd None: zero)."""
     joint = tree.joint[i]
-    S = joint.subspace(q)
-    S_rate = joint.subspace_rate(q, qd)
-    velocity = combined(S, joint.velocities(qd))
-    rate = Motion(ZERO, ZERO) if qdd is None else combined(S, joint.velocities(qdd))
-    if S_rate is not None:
-        rate = rate + combined(S_rate, joint.velocities(qd))
-    return S, velocity, rate
+    return joint.subspace(q), *joint.motion(q, qd, qdd)
 
 
 def required_forces(
@@ -48,14 +42,12 @@ def required_forces(
     """
     rates = {0: base_rates(gravity)}
     X = {}
-    S = {}
     f = {0: NO_FORCE}
     tau: list[Scalar] = [0.0] * tree.nv
 
     for i in tree.bodies:  # parents before children
         X[i] = tree.joint[i].placement(q)
-        S[i], velocity, rate = joint_motion(tree, i, q, qd, qdd)
-        rates[i] = outward_step(rates[tree.parent[i]], X[i], velocity, rate)
+        rates[i] = outward_step(rates[tree.parent[i]], X[i], *tree.joint[i].motion(q, qd, qdd))
         f[i] = body_wrench(tree.beside_lines[i], rates[i])
         if i in wrenches:
             f[i] = f[i] - wrenches[i]
@@ -67,7 +59,10 @@ def required_forces(
         tau[joint.dof.start : joint.dof.stop] = along
 
     for i in reversed(tree.bodies):  # children before parents
-        inward_step(tree, i, X[i], S[i], f, tau)
+        for k, x in zip(tree.joint[i].dof, tree.joint[i].along(q, f[i]), strict=True):
+            tau[k] = tau[k] + x
+        if j := tree.parent[i]:
+            f[j] = f[j] + X[i].force_to_parent(f[i])
     return tau
 
 

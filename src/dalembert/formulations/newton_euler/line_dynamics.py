@@ -13,12 +13,12 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from dalembert.formulations.newton_euler.body_rates import Rates, outward_step
-from dalembert.model.joints.traced import COLUMNS, PLACEMENT, RATES
+from dalembert.model.joints.traced import COLUMNS, PLACEMENT
 from dalembert.model.line_masses import LineMass
 from dalembert.model.tree import TreeJoint
 from dalembert.spatial.inertias import Inertia
 from dalembert.spatial.motion_force import NO_MOTION, Force, combined
-from dalembert.spatial.vectors import Matrix, Scalar, Vector, dot
+from dalembert.spatial.vectors import Matrix, Scalar, Vector, dot, summed
 
 Scalars = Sequence[Scalar]
 LOWER = ((0, 0), (1, 0), (1, 1), (2, 0), (2, 1), (2, 2))  # entries of a symmetric matrix
@@ -68,19 +68,13 @@ def _accelerations(
     mass: LineMass, state: tuple[Scalars, Scalars, Scalars], start: Rates
 ) -> list[Vector]:
     """A_j = U t_j + 2 omega x t_j' + t_j''."""
-    delta, v, v_rate = state
-    line, length = mass.line, mass.length
-    tangents, columns = _tangents(mass, delta)
-    changes = line.at_nodes(RATES, delta, v, length)
+    tangents, _ = _tangents(mass, state[0])
+    rates = mass.line.rates_at_nodes(state, mass.length)
     twice = start.w + start.w
-    found = []
-    for k, t in enumerate(tangents):
-        y_rate = line.local_variables(v, k, length)
-        y_bend = line.local_variables(v_rate, k, length)
-        rate = summed(columns[k], y_rate)
-        bend = summed(columns[k], y_bend) + summed(changes[k], y_rate)
-        found.append(start.U @ t + twice.cross(rate) + bend)
-    return found
+    return [
+        start.U @ t + twice.cross(rate) + bend
+        for t, (rate, bend) in zip(tangents, rates, strict=True)
+    ]
 
 
 class LineInertia(NamedTuple):
@@ -131,11 +125,6 @@ def _mass_matrix(mass: LineMass, columns: Sequence[Sequence[Vector]]) -> list[li
             a, weights = mass.chain[row]
             M[row][column] = M[column][row] = dot(spread[a], weights)
     return M
-
-
-def summed(vectors: Sequence[Vector], weights: Scalars) -> Vector:
-    """Sum of vectors times weights."""
-    return Vector(dot(entries, weights) for entries in zip(*vectors, strict=True))
 
 
 def total(values: Sequence[Any]) -> Any:
