@@ -27,7 +27,30 @@ def gauss(breaks: Sequence[float], points: int) -> Rule:
     >>> round(sum(w * x**3 for x, w in zip(nodes, weights)), 12)
     0.25
     """
-    x, w = np.polynomial.legendre.leggauss(points)
+    return _repeated(breaks, *np.polynomial.legendre.leggauss(points))
+
+
+def radau(breaks: Sequence[float], points: int) -> Rule:
+    """Gauss-Radau quadrature of some points on each piece, the first at its start: exact to degree
+    2 points - 2.
+
+    Examples
+    --------
+    >>> from dalembert.beams.beam_quadrature import radau
+    >>> nodes, weights = radau((0, 1), 2)
+    >>> nodes[0], round(sum(w * x**2 for x, w in zip(nodes, weights)), 12)
+    (0.0, 0.333333333333)
+    """
+    legendre = np.polynomial.legendre
+    zeros = [0.0] * (points - 1)
+    x = np.sort(legendre.legroots([*zeros, 1.0, 1.0]))  # of P_(points - 1) + P_points
+    x[0] = -1.0
+    last = legendre.legval(x, [*zeros, 1.0])
+    return _repeated(breaks, x, (1 - x) / (points * last) ** 2)
+
+
+def _repeated(breaks: Sequence[float], x: np.ndarray, w: np.ndarray) -> Rule:
+    """A rule on [-1, 1] on each piece."""
     nodes: list[float] = []
     weights: list[float] = []
     for left, right in _pieces(breaks):

@@ -11,6 +11,7 @@ from dalembert.beams.beam_properties import BeamProperty
 from dalembert.beams.beam_quadrature import (
     Rule,
     gauss,
+    radau,
 )
 from dalembert.beams.integrals import (
     breaks_of,
@@ -128,7 +129,8 @@ class Bending:
         """Quadrature along the centre line; exact at its nodes for polynomials of the coordinates."""
         if not self.is_polynomial or self.degree is None:
             return gauss(self.breaks, self._points)
-        return gauss(self.breaks, self._tangent_degree + 1)
+        # at the start, where most beams are clamped, the tangent is constant
+        return radau(self.breaks, self._tangent_degree + 1)
 
     def along(self, varying: Sequence[BeamProperty]) -> Rule:
         """Quadrature along the centre line, of properties that vary."""
