@@ -34,13 +34,15 @@ ARM = arm()
 Q, QD = ARM.random_state(1)
 TAU = np.ones(ARM.nv)
 VALUES = {"q": Q, "qd": QD, "qdd": QD, "tau": TAU, "frame": "load", "body": "lower", "p": TAU, "z": TAU, "q_ref": Q, "stiffness": 1.0, "K_p": 1.0, "K_d": 1.0, "K": 1.0, "L": 1.0,
-          "k_p": 1.0, "velocities": "world", "joint": "elbow", "x": 0.4, "input": "shoulder.motor", "output": "lower.bend_y1", "w": 1.0, "reference": da.controllers.Hold(Q), "program": da.generators.Polynomial([0.0], [0.1], 1.0, degree=7), "t": 0.0}
+          "k_p": 1.0, "velocities": "world", "joint": "elbow", "x": 0.4, "input": "shoulder.motor", "output": "lower.bend_y1", "w": 1.0, "inputs": "shoulder.motor", "outputs": ["elbow"], "name": "lower", "reference": da.controllers.Hold(Q), "program": da.generators.Polynomial([0.0], [0.1], 1.0, degree=7), "t": 0.0}
 
 
 def functions(module, prefix="da"):
     """Public functions and classes whose first argument is a mechanism: (name, function, names of required arguments)."""
     for name in dir(module):
         value = getattr(module, name)
+        if name.startswith("_"):
+            continue
         if inspect.ismodule(value) and value.__name__.startswith("dalembert.") and prefix == "da":
             yield from functions(value, f"da.{name}")
         elif callable(value) and not inspect.ismodule(value):

@@ -105,6 +105,15 @@ def test_without_elasticity_links_are_rigid_and_of_the_same_mass():
     np.testing.assert_allclose(da.mass_matrix(rigid, q), straight, rtol=1e-13)
 
 
+def test_damping_goes_with_friction():
+    damped = da.Beam(1.0, EIz=100.0, EIy=120.0, mass_per_length=0.25, damping=da.Rayleigh(0.1, 1e-3))
+    chain = da.planar_chain(1).replace({"q1.viscous": 0.2, "q1.rotor_inertia": 1e-3}).elastic({"link1": damped}, PLANE).with_flexible_joints({"q1": 500.0}, 0.3)
+    q, qd = chain.random_state(0)
+    free = chain.without("friction")
+    np.testing.assert_allclose(da.passive_force(free, q, qd), da.passive_force(chain, q, 0 * qd), atol=1e-12)
+    assert np.abs(da.passive_force(chain, q, qd) - da.passive_force(free, q, qd)).min() > 1e-6
+
+
 def test_a_locked_elastic_body_is_rigid():
     locked = arm().lock(["link2", "q1"])
     assert locked.coordinate_names == ("q2", "link1.bend_z1", "link1.bend_z2")

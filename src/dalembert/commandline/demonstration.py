@@ -113,14 +113,17 @@ def show_motion(out: Console, mechanism: Mechanism, folder: Path) -> list[Path]:
     into the folder.
     """
     start, goal = (random_motion(mechanism, SEED + k)[0] for k in range(2))
-    law = controller("gravity-pd", mechanism, goal, BANDWIDTH)
+    drives_all = not mechanism.elastic_bodies and not any(j.transmission for j in mechanism.joints)
+    name, words = (
+        ("gravity-pd", "with gravity compensation") if drives_all else ("pd", "of the drives")
+    )
+    law = controller(name, mechanism, goal, BANDWIDTH)
     run = da.simulate(mechanism, start, np.zeros(mechanism.nv), DURATION, control=law)
     line(out)
     line(out, "A simulated motion", "bold")
     wrapped(
         out,
-        f"{DURATION:g} s from one random posture to another, by PD control with gravity "
-        "compensation",
+        f"{DURATION:g} s from one random posture to another, by PD control {words}",
     )
     for text in run.summary().splitlines():
         wrapped(out, text)

@@ -29,10 +29,11 @@ from dalembert.model.constraint import (
     Constraint,
     principles_of,
 )
-from dalembert.model.elastic_declarations import rigid_again
+from dalembert.model.elastic_declarations import rigid_again, undamped
 from dalembert.model.findings import Finding
 from dalembert.model.flexible_drives import (
     stiffly_driven,
+    undamped_drives,
     with_spring_to,
 )
 from dalembert.model.joints import (
@@ -74,6 +75,7 @@ def without(mechanism: L, kinds: Sequence[str]) -> L:
     changes: dict[str, Any] = {}
     if "friction" in kinds:
         changes |= {"viscous": 0, "coulomb": 0, "friction": None}
+        mechanism = undamped_drives(undamped(mechanism))
     if "springs" in kinds:
         changes |= {"stiffness": 0, "rest": 0}
     if "rotors" in kinds:

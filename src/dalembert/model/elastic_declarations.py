@@ -102,6 +102,17 @@ def rigid_again(body: Body) -> Body:
     return replace(body, modes=0) if body.modes else body
 
 
+def undamped(mechanism: L) -> L:
+    """The mechanism with beams that lose no energy."""
+    if all(body.beam is None or body.beam.damping is None for body in mechanism.bodies):
+        return mechanism
+    bodies = (
+        b if b.beam is None else replace(b, beam=replace(b.beam, damping=None))
+        for b in mechanism.bodies
+    )
+    return replace(mechanism, bodies=tuple(bodies))
+
+
 def _shown(x: Number) -> str:
     return str(x) if is_symbolic(x) else f"{as_float(x) + 0.0:.6g}"
 

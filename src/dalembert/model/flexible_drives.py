@@ -136,6 +136,17 @@ def stiffly_driven(mechanism: L) -> L:
     return replace(mechanism, joints=tuple(joints), actuated=driven_names)
 
 
+def undamped_drives(mechanism: L) -> L:
+    """The mechanism with transmissions that lose no energy."""
+    joints = [
+        replace(joint, transmission=replace(joint.transmission, damping=0))
+        if joint.transmission is not None
+        else joint
+        for joint in mechanism.joints
+    ]
+    return replace(mechanism, joints=tuple(joints))
+
+
 def with_spring_to(joint: Joint, transmission: Transmission, value: Number) -> Joint:
     """A joint with a spring of its own in place of a transmission whose other end is held at a value."""
     before, rest, k = joint.stiffness[0], joint.rest[0], transmission.stiffness

@@ -675,7 +675,8 @@ class Mechanism(Linkage):
 
     def without(self, *kinds: str) -> Mechanism:
         """Without 'friction', 'springs', 'rotors', 'limits', 'constraints' or 'elasticity': links
-        then are rigid, of the same mass, and motors follow their joints.
+        then are rigid, of the same mass, and motors follow their joints. Damping of elastic links and
+        of transmissions goes with friction.
 
         Raises
         ------
