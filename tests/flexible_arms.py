@@ -51,9 +51,9 @@ def absolute(arm, q):
     return np.array([*angles, *across]).T
 
 
-def rows(case="D_damped_eta2e-4", until=4.2):
+def rows(case="D_damped_eta2e-4", until=4.2, key="rows"):
     """Times and phi1, phi2, w1, w2 of the stored solutions."""
-    table = np.array(reference("flexible_links", case)["rows"])
+    table = np.array(reference("flexible_links", case)[key])
     table = table[table[:, 0] <= until]
     return table[:, 0], table[:, 1:]
 
