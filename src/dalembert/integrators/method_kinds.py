@@ -30,8 +30,9 @@ MET = (PROJECTION, *MINIMAL)  # ends of steps are on the constraints
 STABILISATIONS = (*GENERAL, INDEX_2, INDEX_3)
 # Unknowns beside q, y, work and states of the controller that a method has in x.
 MULTIPLIERS, SLIPS, ACCELERATIONS = "multipliers", "slips", "accelerations"
-# Accelerations in x, of which f has the forces out of balance, Q + tau - bias - M qdd, not rates.
-BALANCED = "balanced_accelerations"
+# Accelerations and multipliers in x, of which f has no rates: forces out of balance, Q + tau - bias -
+# M qdd + J^T lambda, and accelerations off the constraints, J qdd - k.
+BALANCED, BALANCING = "balanced_accelerations", "balancing_multipliers"
 # Numbers that stay in a step of coordinate partitioning: which entries are dependent, and how often
 # others became so.
 DEPENDENT_ENTRIES, SWITCHES = "dependent_entries", "switches"

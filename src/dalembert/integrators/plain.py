@@ -141,6 +141,7 @@ def _adaptive(
 ) -> Iterator[Record]:
     (h, repeats, _), (manifold, watch) = spacing, hooks
     end, way = float(times[-1]), bounds.way
+    is_linear = isinstance(method, LinearlyImplicit)
     if isinstance(method, LinearlyImplicit):
         x = method.begin(f, float(times[0]), x, f(float(times[0]), x))
     t, steps, rejected = float(times[0]), 0, 0
@@ -155,7 +156,7 @@ def _adaptive(
             else:
                 h = step.h
             landing: Manifold | Landing | None = manifold
-            if manifold is not None and manifold.lands:
+            if manifold is not None and manifold.lands and not is_linear:
                 landing = Landing(manifold, step.passage)
             step = controlled_step(method, f, t, x, h, first, bounds, landing)
             rejected += int(not step.accepted)

@@ -13,8 +13,9 @@ from dalembert.expr import absolute
 from dalembert.expr.scalars import Scalar
 from dalembert.integrators.method_kinds import (
     BALANCED,
-    CONSTRAINED,
+    BALANCING,
     CONTACT,
+    GENERAL,
     MOMENTA,
     PROJECTION,
     LinearlyImplicit,
@@ -210,11 +211,14 @@ def needs(
     """Options of the step: where a state of a motion has its parts."""
     if nq is None or nv is None or not unknowns or BALANCED not in unknowns:
         return {}
-    balanced = unknowns[BALANCED]
-    accelerations = range(balanced.start, balanced.stop)
+    start = unknowns[BALANCED].start
+    stop = unknowns.get(BALANCING, unknowns[BALANCED]).stop
+    balanced = range(start, stop)
     work = nq + nv
-    others = range(work + 1, balanced.start)
-    places = Places(range(nq), range(nq, work), [*accelerations, *others], accelerations, [work])
+    others = range(work + 1, start)
+    multipliers = stop - unknowns[BALANCED].stop
+    solved = [*balanced, *others]
+    places = Places(range(nq), range(nq, work), solved, balanced, [work], multipliers)
     return {"places": places}
 
 
@@ -227,12 +231,15 @@ METHOD = LinearlyImplicit(
     bend,
     needs=needs,
     refuses={
-        CONSTRAINED: "rodas5p solves for accelerations without constraints: take "
-        "method='radau_iia', or 'generalized_alpha' for what vibrates fast.",
+        **dict.fromkeys(
+            (way for way in GENERAL if way != PROJECTION),
+            "rodas5p solves for multipliers in its stages and projects its ends: take "
+            "stabilisation='projection', or another method, such as 'dop853'.",
+        ),
         CONTACT: "rodas5p takes accelerations from step to step, which stops and friction that "
         "sticks interrupt: take method='dop853', or friction='sign' without stops.",
         MOMENTA: "rodas5p steps velocities, which a state (q, p) has not: take a formulation in "
         "(q, qd).",
     },
-    own={PROJECTION: (BALANCED,)},
+    own={PROJECTION: (BALANCED, BALANCING)},
 )

@@ -23,19 +23,28 @@ from dalembert.integrators.choice import chosen
 from dalembert.integrators.triangular import TriangularFactors
 
 DIFFERENCE = float(np.finfo(float).eps) ** (1 / 3)  # of central differences, relative
-LOST = 1e-13  # of a pivot, relative to its entry of the matrix: no digits are left
+LOST = 1e-13  # of a pivot, relative to its entry on the way: no digits are left
+DEPENDENT = 1e-9  # of a pivot of a constraint: it follows from others
 
 
 class Places(NamedTuple):
-    """Entries of x: coordinates, velocities, others that are solved for with accelerations, and those
-    on which nothing depends.
+    """Entries of x: coordinates, velocities, others that are solved for together, and those on which
+    nothing depends.
+
+    balanced : accelerations, then multipliers, which are solved for first and have no rates
+    multipliers : how many of these are multipliers
     """
 
     q: Sequence[int]
     v: Sequence[int]
     solved: Sequence[int]
-    accelerations: Sequence[int]
+    balanced: Sequence[int]
     last: Sequence[int]
+    multipliers: int = 0
+
+    def lists(self) -> tuple[list[int], list[int], list[int], list[int]]:
+        """Coordinates, velocities, others that are solved for, and the last ones."""
+        return list(self.q), list(self.v), list(self.solved), list(self.last)
 
     @classmethod
     def full(cls, n: int) -> Places:
@@ -49,7 +58,7 @@ class LinearisedRate:
 
     rate(t, x) -> f
     slopes(t, x) -> df/dx (n, n) and df/dt (n,)
-    inertia(t, x) -> M, of an f of accelerations
+    inertia(t, x) -> [[M, -J^T], [-J, 0]], of an f of accelerations and multipliers
     keep(stem, arrays) -> the arrays, from where they are computed once
     """
 
@@ -78,7 +87,7 @@ class StageEquations:
         self._n, self._by, self._keep = len(x), by, f.keep
         J, by_time = f.keep("slope", f.slopes(t, x))
         self.by_time = by_time
-        q, v, solved, _, last = [list(entries) for entries in self._places]
+        q, v, solved, last = self._places.lists()
         self._last_rows = J[last]
         by_place = J[np.ix_(solved, q)]
         moving = TriangularFactors.of(np.eye(len(q)) - by * J[np.ix_(q, q)])
@@ -87,7 +96,7 @@ class StageEquations:
         shares = J[np.ix_(v, solved)]
         matrix = np.diag(self.rated(np.ones(self._n))[solved] / by) - J[np.ix_(solved, solved)]
         matrix = matrix - by * (by_velocity @ shares)
-        factors = TriangularFactors.of(matrix, _inverse)
+        factors = TriangularFactors.of(matrix, partial(_inverse, self._places))
         self._moving, self._shares = moving, shares
         self._along, self._by_place, self._by_velocity = f.keep(
             "stage", [along, by_place, by_velocity]
@@ -95,15 +104,15 @@ class StageEquations:
         self._factors = TriangularFactors(*f.keep("factor", factors))
 
     def rated(self, x: Any) -> Any:
-        """B x: 0 in place of accelerations, of which there are no rates."""
+        """B x: 0 in place of accelerations and multipliers, of which there are no rates."""
         x = np.array(x)
-        entries = list(self._places.accelerations)
+        entries = list(self._places.balanced)
         x[entries] = 0.0 * x[entries]
         return x
 
     def solved(self, b: Any) -> Any:
         """k with (B / by - J) k = b, both (n,)."""
-        q, v, solved, _, last = [list(entries) for entries in self._places]
+        q, v, solved, last = self._places.lists()
         (b,) = self._keep("right", [b])
         b, by = np.asarray(b), self._by
         moved = self._moving.solved(by * b[q])
@@ -119,13 +128,15 @@ class StageEquations:
 
 
 def consistent(f: LinearisedRate, t: Any, x: Any, first: Any, places: Places | None) -> Any:
-    """x with accelerations whose forces are in balance, where f is `first`: M a is linear in them."""
-    if not (places and places.accelerations):
+    """x with accelerations and multipliers such that forces are in balance, where f is `first`: it is
+    linear in them.
+    """
+    if not (places and places.balanced):
         return x
     assert f.inertia is not None
-    entries = list(places.accelerations)
+    entries = list(places.balanced)
     x = np.array(x)
-    inertia = TriangularFactors.of(f.inertia(t, x), _inverse)
+    inertia = TriangularFactors.of(f.inertia(t, x), partial(_inverse, places))
     x[entries] = x[entries] + inertia.solved(np.asarray(first)[entries])
     return x
 
@@ -138,9 +149,15 @@ def differences(f: Callable[..., Any], t: float, x: np.ndarray) -> tuple[np.ndar
     return np.array(columns).T, (f(later, x) - f(earlier, x)) / (later - earlier)
 
 
-def _inverse(pivot: Any, entry: Any) -> Any:
-    """1 / pivot; infinite if no digits of it are left, so that the step is refused."""
+def _inverse(places: Places, k: int, pivot: Any, largest: Any) -> Any:
+    """1 / pivot; infinite if no digits of it are left, so that the step is refused, but 0 of a
+    constraint that follows from others.
+    """
     if isinstance(pivot, float):
         pivot = np.float64(pivot)
-    lost = absolute(pivot) <= LOST * absolute(entry)
+    forces = len(places.balanced) - places.multipliers
+    if forces <= k < len(places.balanced):
+        follows = absolute(pivot) <= DEPENDENT * largest
+        return chosen(follows, 0.0 * pivot, 1 / chosen(follows, 1.0 + 0.0 * pivot, pivot))
+    lost = absolute(pivot) <= LOST * largest
     return 1 / chosen(lost, 0.0 * pivot, pivot)

@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dalembert.expr import known_zero
+from dalembert.expr import absolute, known_zero, maximum
 
 
-def _inverse(pivot: Any, entry: Any) -> Any:
+def _inverse(k: int, pivot: Any, largest: Any) -> Any:
     return 1 / pivot
 
 
@@ -27,17 +27,23 @@ class TriangularFactors(NamedTuple):
     inverse_pivots: Any
 
     @classmethod
-    def of(cls, matrix: Any, inverse: Callable[[Any, Any], Any] = _inverse) -> TriangularFactors:
-        """Factors by elimination; inverse(pivot, entry) -> 1 / pivot, where the matrix has `entry`."""
+    def of(
+        cls, matrix: Any, inverse: Callable[[int, Any, Any], Any] = _inverse
+    ) -> TriangularFactors:
+        """Factors by elimination; inverse(k, pivot, largest) -> 1 / pivot of row k, whose entry was as
+        large as `largest` on the way.
+        """
         rows = np.array(matrix, dtype=object)
         pivots = np.zeros(len(rows), dtype=object)
         for k, row in enumerate(rows):
+            largest = absolute(row[k])
             for j in range(k):
                 if known_zero(row[j]):
                     continue
                 row[j] = row[j] * pivots[j]
                 row[j + 1 :] = row[j + 1 :] - row[j] * rows[j, j + 1 :]
-            pivots[k] = inverse(row[k], matrix[k][k])
+                largest = maximum(largest, absolute(row[k]))
+            pivots[k] = inverse(k, row[k], largest)
         return cls(rows, pivots)
 
     def solved(self, right: Any) -> np.ndarray:

@@ -17,7 +17,7 @@ import numpy as np
 
 from dalembert.errors import ConstraintError, DalembertError
 from dalembert.integrators import METHODS, Adaptive
-from dalembert.integrators.method_kinds import PROJECTION
+from dalembert.integrators.method_kinds import PROJECTION, LinearlyImplicit
 from dalembert.model.constraint import Constraint, ConstraintRates
 from dalembert.results.observables import Observable
 from dalembert.results.records import FINISHED
@@ -276,6 +276,7 @@ class ContactMotion:
         name = simulation.stepping.method or ADAPTIVE
         refused = {
             "a method of fixed step (take 'dop853')": not isinstance(METHODS.get(name), Adaptive),
+            "'rodas5p' (take 'dop853')": isinstance(METHODS.get(name), LinearlyImplicit),
             "store=": simulation.recording.store is not None,
             "parameters=": bool(simulation.model.parameters),
             "external_forces=": simulation.actions.external_forces is not None,

@@ -9,7 +9,7 @@ if there are any.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import Any
@@ -19,7 +19,7 @@ import numpy as np
 from dalembert.compiled.memo import dynamics_of, kept
 from dalembert.errors import DalembertError, ParameterError
 from dalembert.expr import Expr, array, derivative, jacobian
-from dalembert.integrators.method_kinds import BALANCED, DEPENDENT_ENTRIES, SWITCHES
+from dalembert.integrators.method_kinds import BALANCED, BALANCING, DEPENDENT_ENTRIES, SWITCHES
 from dalembert.kinematics.forces import SIGN, STICK, coulomb
 from dalembert.model.friction_laws import Stribeck
 from dalembert.model.parts import OF_FRICTION
@@ -44,6 +44,7 @@ from dalembert.simulation.sections import Sections
 from dalembert.simulation.stabilisation import PROJECTED, Stabilisation
 from dalembert.simulation.witnesses import Witnesses
 from dalembert.systems.constraint_set import ConstraintSet
+from dalembert.systems.system import System
 
 MODES = Observable(
     ("velocity",),
@@ -402,28 +403,48 @@ class FirstOrderSystem:
         internal = form.system.internal_rates(q, qd, tau, t)
         others = [0 * values for values in unknowns.values()]
         if BALANCED in unknowns:
-            others = [tau - np.asarray(form.system.inverse_dynamics(q, qd, y_rate, t))]
+            others = self._out_of_balance(form.system, (q, qd, t), tau, unknowns)
         return np.concatenate([q_rate, y_rate, [power], internal, own, *others])
 
+    def _out_of_balance(
+        self, system: System, state: tuple[Any, Any, Any], tau: Any, unknowns: Mapping[str, Any]
+    ) -> list[np.ndarray]:
+        """Forces that are out of balance (nv,), and accelerations off the constraints (k,)."""
+        q, qd, t = state
+        qdd = unknowns[BALANCED]
+        if BALANCING not in unknowns:
+            return [tau - np.asarray(system.inverse_dynamics(q, qd, qdd, t))]
+        rows = ConstraintSet(system).rates(q, qd, t)
+        force = tau + rows.jacobian.T @ unknowns[BALANCING]
+        force = force - np.asarray(system.required_force(q, qd, qdd, t))
+        return [force, rows.jacobian @ qdd - rows.bias]
+
     def inertia(self, t: Any, x: np.ndarray, p: np.ndarray) -> np.ndarray:
-        """M (nv, nv) at a state of floats or expressions."""
-        q, *_ = self.split(x)
-        return np.asarray(self.at(p, x).system.mass_matrix(q, self.clock(t, p)))
+        """M at a state of floats or expressions; with constraints [[M, -J^T], [-J, 0]]."""
+        q, y, *_ = self.split(x)
+        system, clock = self.at(p, x).system, self.clock(t, p)
+        M = np.asarray(system.mass_matrix(q, clock))
+        if BALANCING not in self.unknowns:
+            return M
+        J = ConstraintSet(system).rates(q, y, clock).jacobian
+        none = np.zeros((len(J), len(J)))
+        return np.block([[M, -J.T], [-J, none]])
 
     def slopes(self, t: Any, x: np.ndarray, p: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Derivatives of `right_hand_side` by x (nx, nx) and by t (nx,), which are symbols; M is that
-        of the system, as the equations are linear in accelerations.
+        """Derivatives of `right_hand_side` by x (nx, nx) and by t (nx,), which are symbols; it is linear
+        in accelerations and multipliers.
         """
         places = self.state.slices
-        velocities, balanced = places["y"], places[BALANCED]
+        velocities = places["y"]
+        start = places[BALANCED].start
         first = list(range(velocities.stop))
-        moving = [*first, *range(velocities.stop + 1, balanced.start)]
+        moving = [*first, *range(velocities.stop + 1, start)]
         f = self.right_hand_side(t, x, p)
         columns = derivative(array([*f]), array([*x[moving], t]))
         J = np.zeros((self.nx, self.nx), dtype=object)
         J[:, moving] = columns[:, :-1]
-        J[velocities, balanced] = np.eye(self.system.nv)
-        J[balanced, balanced] = -self.inertia(t, x, p)
+        J[velocities, places[BALANCED]] = np.eye(self.system.nv)
+        J[start:, start:] = -self.inertia(t, x, p)
         return J, columns[:, -1]
 
     def begin_unknowns(self, x: np.ndarray) -> None:

@@ -9,6 +9,7 @@ from dalembert.errors import ParameterError
 from dalembert.expr import sqrt
 from dalembert.integrators import METHODS, Method, method
 from dalembert.integrators.method_kinds import (
+    BALANCED,
     BAUMGARTE,
     CONSTRAINED,
     CONTACT,
@@ -160,9 +161,9 @@ def _check_partition(motion: FirstOrderSystem) -> None:
 def _check_massless(motion: FirstOrderSystem, name: str) -> None:
     """See that a method does without the inverse of M where links have no mass."""
     form = motion.formulation
-    solves_for_rows = (
-        isinstance(METHODS.get(name), Constrained) or MULTIPLIERS in form.stabilisation.unknowns
-    )
+    solves_for_rows = isinstance(METHODS.get(name), Constrained) or {MULTIPLIERS, BALANCED} & {
+        *form.stabilisation.unknowns
+    }
     if not motion.system.massless or not (form.canonical or solves_for_rows):
         return
     raise ValueError(

@@ -12,6 +12,7 @@ import numpy as np
 from dalembert.integrators.method_kinds import (
     ACCELERATIONS,
     BALANCED,
+    BALANCING,
     DEPENDENT_ENTRIES,
     GGL,
     MULTIPLIERS,
@@ -55,6 +56,7 @@ class Stabilisation:
             SLIPS: len(rows.position_labels),
             ACCELERATIONS: system.nv,
             BALANCED: system.nv,
+            BALANCING: len(rows.labels),
             DEPENDENT_ENTRIES: system.nv,
             SWITCHES: 1,
         }

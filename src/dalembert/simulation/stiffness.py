@@ -25,7 +25,7 @@ from dalembert.systems.system import System
 from dalembert.tracing.quantities import QUANTITIES
 
 STIFF = "rodas5p"  # the method for stiff systems
-ON_LOOPS = "radau_iia"  # the method for stiff systems with constraints
+INSTEAD = f"take method={STIFF!r}, which is for stiff systems"
 UNFOLLOWED = 0.1  # error of a vibration in a step, relative to it: the step does not follow it
 GROWTH = 1.01  # of a vibration in a step, from which it diverges
 MANY = 1000  # steps of a run whose stiffness is worth looking at
@@ -222,7 +222,7 @@ def warn_of_step(motion: FirstOrderSystem, method: Method, x: np.ndarray, h: flo
     warnings.warn(
         f"h={h:g} s is too long for {method.name!r}: at the start {motion.system.name!r} has "
         f"{_said(fastest)}, which would grow {growth:.2g} times in each step. Give h="
-        f"{_long_enough(method.name, fastest, h):.1g}, or {_instead(motion.system)}.",
+        f"{_long_enough(method.name, fastest, h):.1g}, or {INSTEAD}.",
         DalembertWarning,
         stacklevel=caller_level(),
     )
@@ -300,7 +300,7 @@ def warn_of_stiffness(
     warnings.warn(
         f"{motion.system.name!r} is stiff: {steps:.0f} steps of {method.name!r} were held down by "
         f"stability, not by accuracy. At t = {t + motion.begin:.4g} s it has {_said(fastest)}, which "
-        f"steps of {h:.2g} s do not follow. {_instead(motion.system).capitalize()}.",
+        f"steps of {h:.2g} s do not follow. {INSTEAD.capitalize()}.",
         DalembertWarning,
         stacklevel=caller_level(),
     )
@@ -311,12 +311,6 @@ def _said(rate: complex) -> str:
     if rate.imag == 0:
         return f"a decay with a rate of {-rate.real:.3g} 1/s"
     return f"a vibration of {abs(rate.imag):.3g} rad/s with a damping rate of {-rate.real:.3g} 1/s"
-
-
-def _instead(system: System) -> str:
-    if not system.constraints:
-        return f"take method={STIFF!r}, which is for stiff systems"
-    return f"take method={ON_LOOPS!r}, which is for stiff systems with constraints"
 
 
 def _long_enough(name: str, rate: complex, h: float) -> float:

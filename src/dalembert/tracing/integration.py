@@ -270,7 +270,7 @@ def propagation_of(
     """
     with without_collection():
         with Graph():
-            passes = isinstance(method, Adaptive) and manifold and manifold.lands
+            passes = _passes(method, manifold)
             rate = rate_of(f, nx, parameters, calls, manifold if passes else None)
         with Graph():
             # Witnesses take polynomials of single entries, manifolds parts of the state.
@@ -294,6 +294,13 @@ def propagation_of(
     inputs = (*kept, "p", "end", "way", "rtol", "atol", "longest")
     records = ("at", "there", "taken", "code", "ahead", "rejected")
     return trace.program(inputs, kept, records, begin)
+
+
+def _passes(method: FixedStep | Adaptive, manifold: Any) -> bool:
+    """Whether steps of a method are placed so that singular positions lie between stages."""
+    if not isinstance(method, Adaptive) or isinstance(method, LinearlyImplicit):
+        return False
+    return bool(manifold and manifold.lands)
 
 
 def _registers(method: FixedStep | Adaptive, nx: int, watch: Any) -> dict[str, int]:
