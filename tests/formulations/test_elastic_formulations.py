@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import dalembert as da
+from dalembert.commandline.identities import identities
 from dalembert.formulations import elementary_motions, hamilton, lagrange
 from elastic_arms import arm, state
 
@@ -65,6 +66,12 @@ def test_christoffel_symbols_and_properties(case):
     assert_near(N, -N.T, 1e-6)
     assert_near(elementary_motions.christoffel_symbols(mechanism, q), c)
     wrong = [str(p) for p in lagrange.properties(mechanism, q, qd) if not p.holds]
+    assert not wrong, wrong
+
+
+def test_identities_hold(case):
+    mechanism, q, qd, qdd, _ = case
+    wrong = [check for check in identities(mechanism, q, qd, qdd) if not check.holds]
     assert not wrong, wrong
 
 

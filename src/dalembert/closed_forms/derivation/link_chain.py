@@ -2,63 +2,46 @@
 set of axes.
 
 Joints of several freedoms become a row of links with one freedom each; a cross-section of a beam is
-a link with all freedoms of the beam. While a revolute axis is
-parallel to those before it, vectors of its link are written in the axes in which the run began,
-turned by the *sum* of the run's angles: products of sines and cosines of single angles, whose
-number grows exponentially along a chain, never arise.
+a link with all freedoms of the beam. While a revolute axis is parallel to those before it, vectors
+of its link are written in the axes in which the run began, turned by the *sum* of the run's angles:
+products of sines and cosines of single angles, whose number grows exponentially along a chain,
+never arise.
 """
 
 from __future__ import annotations
 
 from collections.abc import Container, Sequence
-from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, NamedTuple
 
-from dalembert.closed_forms.algebra.ring import Angle, NotPolynomial, Phase
-from dalembert.closed_forms.derivation.beam_moments import (
-    BeamMoments,
-    Slice,
-    leaves,
-    moments,
-    resists_turning,
+from dalembert.closed_forms.algebra.ring import NotPolynomial
+from dalembert.closed_forms.derivation.beam_links import (
+    BeamMass,
+    CurvedSection,
+    PolynomialSection,
+    mass_of,
+    section_of,
+    slices_on,
 )
 from dalembert.closed_forms.derivation.run_inertia import Column, is_nonzero
-from dalembert.model.centre_lines import line_of
+from dalembert.closed_forms.derivation.run_links import (
+    OBLIQUE,
+    Link,
+    Mount,
+    angle_with,
+    going_on,
+    turned_by,
+)
 from dalembert.model.tree import Tree
 from dalembert.spatial.rotations import (
     NO_ROTATION,
     Dense,
-    Rotation,
     about_axis_cos_sin,
     coordinate_axis,
     from_quaternion,
 )
 from dalembert.spatial.transforms import Transform
 from dalembert.spatial.vectors import AXES, ZERO, Matrix, Vector
-
-OBLIQUE = -1  # an axis with which no run goes on
-
-
-@dataclass
-class Link:
-    """A body or intermediate frame.
-
-    parent: number of the link it hangs on; shift: its origin from the parent's, in the axes of the
-    parent's run; carry: rotation from its run's axes to those of the parent's run; turn: from its
-    own axes to its run's.
-    """
-
-    parent: int
-    body: int = 0
-    shift: Vector = ZERO
-    carry: Rotation = NO_ROTATION
-    turn: Rotation = NO_ROTATION
-    columns: list[Column] = field(default_factory=list)
-    constant: Rotation = NO_ROTATION  # turn = (turn by `angle` about `axis`) constant
-    axis: int | None = None  # coordinate axis of the run, if it has one; or OBLIQUE
-    angle: Angle = ()
-    moments: BeamMoments | None = None  # of a beam, in place of a body's inertia
 
 
 def chain(tree: Tree, algebra: Any, alone: Container[int] = ()) -> list[Link]:
@@ -79,8 +62,8 @@ def chain(tree: Tree, algebra: Any, alone: Container[int] = ()) -> list[Link]:
     for i in tree.outward():
         joint = tree.joint[i]
         number = carriers[tree.parent[i]]
-        if slices := _slices(tree, i, links, number):
-            step = _mass(tree, slices, algebra.polynomials)
+        if slices := slices_on(tree, i, links, number):
+            step = mass_of(tree, slices, algebra.polynomials)
             _put(links, number, joint.origin, [step], algebra)
             summed.update(slices)
         if i not in summed:
@@ -131,29 +114,6 @@ def base_turns(links: Sequence[Link]) -> set[int]:
     return {k for k, link in enumerate(links) if len(link.angle) == 1 and link.parent == 0}
 
 
-class Mount(NamedTuple):
-    """The frame in which a joint sits, turned by E and displaced by r in its parent's axes."""
-
-    parent: Link
-    number: int  # of the parent
-    E: Rotation
-    r: Vector
-
-    @property
-    def constant(self) -> Rotation:
-        """Constant turn from the joint's axes to those in which the parent's run began."""
-        return _product(self.parent.constant, self.E)
-
-    @property
-    def turn(self) -> Rotation:
-        """Turn from the joint's axes to the parent's run."""
-        return self.parent.turn * self.E
-
-    def shift(self, r: Vector) -> Vector:
-        """A displacement in the parent's axes, in those of its run."""
-        return self.parent.turn.to_parent(r)
-
-
 class _Turning(NamedTuple):
     """Rotation by factor q_k about an axis, with a translation of pitch per angle along it."""
 
@@ -191,8 +151,8 @@ class _Turning(NamedTuple):
         number, sense = coordinate_axis(moved)  # type: ignore[misc]
         link.columns = [Column(self.dof, moved * self.factor, constant.to_parent(along))]
         link.constant, link.axis = constant, number
-        link.angle = _sum(angle, self.k, sense * int(self.factor))
-        link.turn = _rotation(constant, number, link.angle, algebra)
+        link.angle = angle_with(angle, self.k, sense * int(self.factor))
+        link.turn = turned_by(constant, number, link.angle, algebra)
 
     def _begin(self, link: Link, mount: Mount, algebra: Any, axis: Vector, alone: bool) -> None:
         """Begin a run; alone: in axes that turn with the link."""
@@ -225,7 +185,7 @@ class _Sliding(NamedTuple):
         """The link that slides so, in the parent's run."""
         axis = _unit(self.axis, algebra)
         travel = axis * (algebra.coordinate(self.k) * self.factor + self.offset)
-        link = _going_on(mount, mount.r + mount.E.to_parent(travel), algebra)
+        link = going_on(mount, mount.r + mount.E.to_parent(travel), algebra)
         link.columns = [Column(self.dof, ZERO, link.turn.to_parent(axis * self.factor))]
         return link
 
@@ -249,200 +209,16 @@ class _Floating(NamedTuple):
         return Link(mount.number, shift=mount.shift(r), carry=carry, columns=columns)
 
 
-class _Section(NamedTuple):
-    """A cross-section of a beam: its place in the beam's axes, its turn about one of these, and
-    their derivatives by the coordinates; polynomials.
-
-    name: text of the turn's angle
-    """
-
-    place: Vector
-    moves: list[Vector]
-    axis: int
-    turn: Any
-    slopes: list[Any]
-    name: str
-    dof: range
-
-    def link(self, mount: Mount, algebra: Any, alone: bool) -> Link:
-        """The link that moves so, in the parent's run where its axis is parallel."""
-        place, *moves = (
-            mount.E.to_parent(Vector(map(algebra.of_polynomial, r)))
-            for r in (self.place, *self.moves)
-        )
-        link = _going_on(mount, mount.r + place, algebra)
-        moves = [mount.shift(r) for r in moves]
-        about = mount.turn.to_parent(AXES[self.axis])
-        if is_nonzero(self.turn):
-            about = self._turned(link, mount, algebra)
-            moves = [link.carry.to_child(r) for r in moves]
-        link.columns = [
-            Column(dof, about * algebra.of_polynomial(slope), r)
-            for dof, slope, r in zip(self.dof, self.slopes, moves, strict=True)
-        ]
-        return link
-
-    def _turned(self, link: Link, mount: Mount, algebra: Any) -> Vector:
-        """Add the turn to the run, or begin one; the axis there."""
-        phase = Phase(self.name)
-        phase.value = self.turn
-        about = mount.constant.to_parent(AXES[self.axis])
-        aligned = coordinate_axis(about)
-        if aligned is not None and mount.parent.axis in (None, aligned[0]):
-            link.axis, sense = aligned
-            link.angle = _sum(link.angle, phase, sense)
-        else:
-            link.carry, link.constant = mount.turn, NO_ROTATION
-            about = AXES[self.axis]
-            link.axis, link.angle = self.axis, ((phase, 1),)
-        link.turn = _rotation(link.constant, link.axis, link.angle, algebra)
-        return about
-
-
-class _Curved(NamedTuple):
-    """A cross-section whose place or turn is no polynomial, in its own axes."""
-
-    joint: Any
-
-    def link(self, mount: Mount, algebra: Any, alone: bool) -> Link:
-        """The link that moves so."""
-        q = algebra.q[self.joint.at_q]
-        X = self.joint.type.placement(q)
-        motions = self.joint.type.subspace(q)
-        link = Link(mount.number, shift=mount.shift(mount.r + mount.E.to_parent(X.p)))
-        link.carry, link.axis = mount.turn * X.R, OBLIQUE
-        pairs = zip(self.joint.dof, motions, strict=True)
-        link.columns = [Column(dof, s.angular, s.linear) for dof, s in pairs]
-        return link
-
-
-class _Mass(NamedTuple):
-    """The mass of a beam, of all slices that carry nothing."""
-
-    moments: BeamMoments
-    dof: range
-
-    def link(self, mount: Mount, algebra: Any, alone: bool) -> Link:
-        """The link at the beam's start, which has this mass."""
-        link = _going_on(mount, mount.r, algebra)
-        link.moments = self.moments.mapped(algebra.of_polynomial).turned(link.turn)
-        link.columns = [Column(dof, ZERO, ZERO) for dof in self.dof]
-        return link
-
-
-def _going_on(mount: Mount, r: Vector, algebra: Any) -> Link:
-    """A link at a place in the joint's frame that does not turn, in the parent's run."""
-    parent = mount.parent
-    turn = mount.turn
-    if parent.axis != OBLIQUE:
-        turn = _rotation(mount.constant, parent.axis, parent.angle, algebra)
-    return Link(
-        mount.number,
-        shift=mount.shift(r),
-        turn=turn,
-        constant=mount.constant,
-        axis=parent.axis,
-        angle=parent.angle,
-    )
-
-
-def _section(joint: Any, algebra: Any) -> _Section:
-    """Polynomials of a cross-section.
-
-    Raises
-    ------
-    NotPolynomial
-    """
-    bending = joint.type.bending
-    if not bending.is_polynomial or bending.degree is None:
-        raise NotPolynomial(f"a beam with kinematics {bending.kinematics!r}, body {joint.body!r}.")
-    at_q = range(joint.at_q.start, joint.at_q.stop)
-    delta = [algebra.coordinate(k) for k in at_q]
-    length, xi = algebra.scalar(joint.type.length), joint.type.xi
-    line = line_of(bending)
-    place, *moves = (
-        Vector(map(algebra.exact, r))
-        for r in (line.place(delta, length, xi), *line.columns(delta, length, xi))
-    )
-    theta = bending.rotation_vector(delta, length, xi) if joint.type.turns else ZERO
-    axes = [k for k, x in enumerate(theta) if is_nonzero(x)]
-    if len(axes) > 1:
-        raise NotPolynomial(f"cross-sections of body {joint.body!r}, which turn about all axes.")
-    axis = axes[0] if axes else 0
-    turn = algebra.exact(theta[axis])
-    slopes = [algebra.derivative(turn, k) for k in at_q]
-    return _Section(
-        place, moves, axis, turn, slopes, f"{joint.body} {joint.dof.start} at {xi}", joint.dof
-    )
-
-
-def _mass(tree: Tree, slices: Sequence[int], algebra: Any) -> _Mass:
-    """The mass of the slices of a beam.
-
-    Raises
-    ------
-    NotPolynomial
-    """
-    known = algebra.beams.get(slices[0])
-    if known is not None:
-        return known
-    points = []
-    for i in slices:
-        section, inertia = _section(tree.joint[i], algebra), tree.inertia[i]
-        spin = inertia.tensor()[section.axis][section.axis]
-        mass, spin = algebra.scalar(inertia.m), algebra.scalar(spin)
-        points.append(Slice(mass, section.place, section.moves, section.axis, spin, section.slopes))
-    found = algebra.beams[slices[0]] = _Mass(moments(points), tree.joint[slices[0]].dof)
-    return found
-
-
-def _slices(tree: Tree, i: int, links: Sequence[Link], number: int) -> list[int]:
-    """Slices of the beam that begins with section i, on a link; none of other joints.
-
-    Raises
-    ------
-    NotPolynomial
-        The motion is in space, and slices turn with inertia: sines and cosines are to be integrated.
-    """
-    members = tree.sections.get(i, ())
-    if not members:
-        return []
-    joint = tree.joint[i]
-    axis = joint.type.bending.axis
-    about = links[number].constant.to_parent(joint.origin.R.to_parent(AXES[axis or 0]))
-    is_plane = axis is not None and _is_in_one_run(links, number, coordinate_axis(about))
-    if not is_plane and resists_turning(tree, members):
-        raise NotPolynomial(f"rotary inertia of the beam of body {joint.body!r}, in space.")
-    return leaves(tree, members, is_plane)
-
-
-def _is_in_one_run(links: Sequence[Link], n: int, aligned: Any) -> bool:
-    """Whether all that carries link n turns about one axis."""
-    while n:
-        link = links[n]
-        axis = link.axis
-        if axis == OBLIQUE:  # axes of a link that is written alone
-            turning = coordinate_axis(link.columns[0].angular)
-            axis = turning[0] if turning else OBLIQUE
-        is_fixed = axis is None and link.carry is NO_ROTATION
-        if not is_fixed and (aligned is None or axis != aligned[0]):
-            return False
-        if link.carry is not NO_ROTATION:
-            return link.parent == 0
-        n = link.parent
-    return True
-
-
 def _steps(joint: Any, algebra: Any) -> list[Step]:
     """The elementary joints that a joint is made of."""
     kind = joint.type
     if joint.is_section:
         try:
-            return [_section(joint, algebra.polynomials)]
+            return [section_of(joint, algebra.polynomials)]
         except NotPolynomial:
             if algebra.polynomials is algebra:
                 raise
-            return [_Curved(joint)]
+            return [CurvedSection(joint)]
     k = joint.at_q.start
     dof = joint.dof.start
     factor, offset = (exact(joint.factor), exact(joint.offset)) if joint.is_follower else (1, 0)
@@ -458,7 +234,7 @@ def _steps(joint: Any, algebra: Any) -> list[Step]:
     return steps
 
 
-Step = _Turning | _Sliding | _Floating | _Section | _Curved | _Mass
+Step = _Turning | _Sliding | _Floating | PolynomialSection | CurvedSection | BeamMass
 
 
 def exact(x: Any) -> Any:
@@ -474,22 +250,3 @@ def _unit(axis: Any, algebra: Any) -> Vector:
             f"the axis ({', '.join(map(str, axis))}), which has no rational unit vector."
         )
     return a
-
-
-def _product(A: Rotation, B: Rotation) -> Rotation:
-    """A B as one matrix."""
-    return A * B if NO_ROTATION in (A, B) else Dense(A.matrix() @ B.matrix())
-
-
-def _rotation(constant: Rotation, axis: int | None, angle: Angle, algebra: Any) -> Rotation:
-    """(turn by the angle about a coordinate axis) constant."""
-    if axis is None or not angle:
-        return constant
-    return about_axis_cos_sin(AXES[axis], *algebra.cos_sin(angle)) * constant
-
-
-def _sum(angle: Angle, k: Any, factor: int) -> Angle:
-    total = dict(angle)
-    total[k] = total.get(k, 0) + factor
-    parts = ((j, f) for j, f in total.items() if f)
-    return tuple(sorted(parts, key=lambda part: (isinstance(part[0], Phase), part[0])))

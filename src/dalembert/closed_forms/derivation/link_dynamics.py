@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from dalembert.closed_forms.derivation.link_chain import Link
 from dalembert.closed_forms.derivation.run_inertia import (
     NOTHING,
     Column,
     RunInertia,
     is_nonzero,
 )
+from dalembert.closed_forms.derivation.run_links import Link
 from dalembert.spatial.vectors import ZERO, ZERO_MATRIX, Matrix, Scalar, Vector
 
 

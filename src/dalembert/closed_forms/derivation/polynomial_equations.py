@@ -11,9 +11,10 @@ from typing import Any
 
 from dalembert.closed_forms.algebra.polynomials import Polynomials
 from dalembert.closed_forms.algebra.ring import Ring, TooLarge, terms_in
-from dalembert.closed_forms.derivation.link_chain import Link, chain
+from dalembert.closed_forms.derivation.link_chain import chain
 from dalembert.closed_forms.derivation.link_dynamics import composites, mass_matrix
 from dalembert.closed_forms.derivation.run_inertia import RunInertia
+from dalembert.closed_forms.derivation.run_links import Link
 from dalembert.closed_forms.derivation.velocity_derivatives import along_velocities
 from dalembert.model.tree import Tree
 from dalembert.spatial.inertias import HALF

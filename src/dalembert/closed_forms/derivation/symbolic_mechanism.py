@@ -14,7 +14,7 @@ import numpy as np
 
 from dalembert.closed_forms.algebra.ring import NotPolynomial
 from dalembert.closed_forms.derivation.expression_algebra import Expressions
-from dalembert.closed_forms.derivation.link_chain import Link, base_turns, chain, single_turns
+from dalembert.closed_forms.derivation.link_chain import base_turns, chain, single_turns
 from dalembert.closed_forms.derivation.link_dynamics import (
     composites,
     coriolis_forces,
@@ -22,6 +22,7 @@ from dalembert.closed_forms.derivation.link_dynamics import (
     mass_matrix,
 )
 from dalembert.closed_forms.derivation.run_inertia import RunInertia
+from dalembert.closed_forms.derivation.run_links import Link
 from dalembert.closed_forms.derivation.symbol_values import value_of
 from dalembert.expr import Graph, jacobian, symbol
 from dalembert.formulations import newton_euler
