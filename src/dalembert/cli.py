@@ -66,7 +66,8 @@ Constraints = Annotated[
     Option(
         "--constraints",
         metavar="FILE",
-        help="TOML file with constraints beside the robot file: loops, rolling, couplings.",
+        help="TOML file beside the robot file: loops, rolling, couplings; elastic links and "
+        "flexible joints.",
     ),
 ]
 Json = Annotated[bool, Option("--json", help="Print JSON with all digits.")]

@@ -47,13 +47,18 @@ def test_a_payload_beyond_the_tip_is_carried_by_the_end_rigidly():
 
 @pytest.mark.parametrize("declare, message", [
     (lambda m: m.elastic({"link3": BEAM}), "link3"),
-    (lambda m: m.elastic({"link1": BEAM}).elastic({"link1": BEAM}), "body 'link1' is elastic already"),
     (lambda m: m.elastic({"link1": da.Beam(1.0, EIy=1.0, mass_per_length=1.0)}), "body 'link1' has no EIz"),
     (lambda m: m.elastic({"link1": da.Beam(1.0, EIy=1.0, EIz=1.0)}, 0), "has no mass_per_length"),
 ])
 def test_declarations_that_make_no_sense_are_refused(declare, message):
     with pytest.raises(da.DalembertError, match=message):
         declare(da.planar_chain(2))
+
+
+def test_modes_of_an_elastic_body_are_changed_and_its_hub_stays():
+    hub = da.planar_chain(1).elastic({"link1": BEAM}, PLANE).replace({"link1.mass": 0.4})
+    finer = hub.elastic({"link1": BEAM}, {"bend_z": 3})
+    assert finer.nv == 4 and finer.number("link1.mass") == 0.4 and finer.remarks == hub.remarks
 
 
 def test_beams_are_asked_for():

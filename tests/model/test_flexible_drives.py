@@ -186,6 +186,15 @@ def test_pd_on_the_motor_holds_a_bent_arm_on_a_flexible_joint():
         da.controllers.ElasticPD(arm, [0.0, 0.4], K_p=80.0, K_d=8.0)
 
 
+def test_static_deflection_winds_the_springs():
+    """Of the motors held; the moment of the springs is that of the weight."""
+    arm = geared(2).without("springs").with_flexible_joints({"q1": 500.0, "q2": 400.0})
+    found = da.static_deflection(arm, [0.0, 0.0, 0.2, -0.3])
+    wound = found.q[2:] - found.q[:2]
+    np.testing.assert_allclose(np.array([500.0, 400.0]) * wound, da.gravity_vector(arm, found.q)[:2], rtol=1e-9)
+    np.testing.assert_allclose(found.tau, [0, 0, *da.gravity_vector(arm, found.q)[:2]], atol=1e-8)
+
+
 # --- files ---
 
 SHORT = """\

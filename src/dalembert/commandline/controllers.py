@@ -35,9 +35,8 @@ def _gravity_pd(mechanism: Mechanism, goal: np.ndarray, bandwidth: float) -> Any
 def _driven_inertia(mechanism: Mechanism, goal: np.ndarray) -> np.ndarray:
     """Inertia of each joint alone, for gains of critical damping; 0 of joints on springs."""
     inertia = np.diagonal(da.mass_matrix(mechanism, goal)).copy()
-    for joint in mechanism.joints:
-        if joint.transmission is not None:
-            inertia[mechanism.entries[joint.name].at_v] = 0.0
+    for joint in mechanism.flexible_joints:
+        inertia[mechanism.entries[joint.name].at_v] = 0.0
     return inertia
 
 

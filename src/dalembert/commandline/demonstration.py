@@ -113,7 +113,7 @@ def show_motion(out: Console, mechanism: Mechanism, folder: Path) -> list[Path]:
     into the folder.
     """
     start, goal = (random_motion(mechanism, SEED + k)[0] for k in range(2))
-    drives_all = not mechanism.elastic_bodies and not any(j.transmission for j in mechanism.joints)
+    drives_all = not mechanism.elastic_bodies and not mechanism.flexible_joints
     name, words = (
         ("gravity-pd", "with gravity compensation") if drives_all else ("pd", "of the drives")
     )

@@ -105,7 +105,7 @@ def vibration_model(
     checked_mechanism(mechanism, "has no linear model of vibrations")
     coordinates = full_coordinates(mechanism, q)
     velocities = None if qd is None else full_velocities(mechanism, qd)
-    if equilibrium and mechanism.elastic_bodies:
+    if equilibrium and (mechanism.elastic_bodies or mechanism.flexible_joints):
         found = static_deflection(
             mechanism, coordinates, external_forces=external_forces, qd=velocities
         )

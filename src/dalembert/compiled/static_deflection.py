@@ -184,7 +184,8 @@ def static_deflection(
     external_forces : sequence of ExternalForce, optional
         Dead loads in world axes, or loads that follow a frame.
     free : sequence of str, or 'all'
-        Joints that are not held; elastic bodies are always free.
+        Joints that are not held; elastic bodies, and flexible joints on their motors, are always
+        free.
     qd : (nv,) or (N, nv) array, or {velocity: number}, optional
         Steady turning of joints that are held [rad/s, m/s].
 
@@ -237,6 +238,7 @@ def _free_entries(mechanism: Mechanism, free: Any) -> list[int]:
     DalembertError, UnknownNameError
     """
     elastic = [k for entry in mechanism.body_entries.values() for k in entry.at_v]
+    elastic += [k for j in mechanism.flexible_joints for k in mechanism.entries[j.name].at_v]
     entries = sorted({*elastic, *entries_named(mechanism, free)})
     if not entries:
         raise DalembertError(

@@ -129,8 +129,7 @@ def _flexible_joints(system: System) -> dict[str, int]:
     mechanism = system.mechanism
     if mechanism is None:
         return {}
-    joints = (j.name for j in mechanism.joints if j.transmission is not None)
-    return {name: mechanism.entries[name].at_v.start for name in joints}
+    return {j.name: mechanism.entries[j.name].at_v.start for j in mechanism.flexible_joints}
 
 
 def check_bodies(controller: Tracking) -> None:

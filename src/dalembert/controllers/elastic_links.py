@@ -91,8 +91,7 @@ class ElasticPD:
         )
         system = system_of(self.mechanism)
         check_drives(system, np.concatenate([self.K_p + self.K_d, np.zeros(n)]))
-        flexible = [j.name for j in self.mechanism.joints if j.transmission is not None]
-        found = static_deflection(self.mechanism, start, free=flexible)
+        found = static_deflection(self.mechanism, start)
         put(self, q_equilibrium=found.q, tau_ref=found.tau[:m])
 
     def _counts(self) -> tuple[int, int]:

@@ -92,7 +92,7 @@ def without(mechanism: L, kinds: Sequence[str]) -> L:
 
 def _check_rotors(mechanism: Linkage, kinds: Sequence[str]) -> None:
     """Raise if motors behind springs are to have no inertia."""
-    flexible = [joint.name for joint in mechanism.joints if joint.transmission is not None]
+    flexible = [joint.name for joint in mechanism.flexible_joints]
     if flexible and "rotors" in kinds and "elasticity" not in kinds:
         raise ModelError(
             f"motors of flexible joints ({', '.join(flexible)}) have no motion without their rotors' "

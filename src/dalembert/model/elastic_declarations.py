@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import (
+    Iterator,
+    Mapping,
+)
 from dataclasses import replace
 from typing import (
     Any,
@@ -12,7 +15,6 @@ from typing import (
 
 from dalembert.arguments import check_instance
 from dalembert.errors import (
-    ModelError,
     UnknownNameError,
 )
 from dalembert.model.beam import Beam
@@ -42,30 +44,27 @@ class ElasticDeclaration(NamedTuple):
     source: Source = NOWHERE
 
     def of(self, body: Body) -> Body:
-        """The body with the beam's mass in place of its own.
+        """The body with the beam's mass in place of its own; of an elastic body the beam is replaced.
 
         Raises
         ------
         ModelError, TypeError
-            The body is elastic already; the beam lacks a number.
+            The beam lacks a number, or is none.
         """
-        beam, name = self.beam, body.name
-        check_instance(f"beam of body {name!r}", beam, Beam, "a da.Beam")
-        if body.beam is not None:
-            raise ModelError(
-                f"body {name!r} is elastic already: change its numbers, as "
-                f"mechanism.replace({{'{name}.EIz': ...}})."
-            )
-        rigid: dict[str, Any] = {"mass": 0, "com": (0, 0, 0), "inertia": (0,) * 6}
-        return replace(body, beam=beam, modes=self.modes, elements=self.elements, **rigid)
+        check_instance(f"beam of body {body.name!r}", self.beam, Beam, "a da.Beam")
+        if body.beam is None:
+            body = replace(body, mass=0, com=(0, 0, 0), inertia=(0,) * 6)
+        return replace(body, beam=self.beam, modes=self.modes, elements=self.elements)
 
-    def note(self, body: Body) -> Finding:
-        """The note that tells the mass of the rigid body, and that of the beam."""
+    def notes(self, body: Body) -> Iterator[Finding]:
+        """The note that tells the mass of a rigid body, and that of the beam in its place."""
+        if body.beam is not None:
+            return
         beam = self.beam
         before = f"{_shown(body.mass)} kg, centre at ({_listed(body.com)}) m"
         middle = beam.origin.moved((beam.centre, 0, 0))
         after = f"{_shown(beam.mass)} kg, centre at ({_listed(middle)}) m"
-        return Finding(
+        yield Finding(
             "note",
             f"body {body.name!r}",
             f"its mass, {before}, and its moments of inertia are replaced by those of its beam, "
@@ -81,18 +80,18 @@ def declared(mechanism: L, declarations: Mapping[str, ElasticDeclaration]) -> L:
     Raises
     ------
     UnknownNameError, ModelError, TypeError
-        There is no such body; it is elastic already; a beam lacks a number.
+        There is no such body; a beam lacks a number, or is none.
     """
     names = tuple(body.name for body in mechanism.bodies)
     for name in declarations:
         if name not in names:
             raise UnknownNameError("body", name, names)
     bodies = {body.name: body for body in mechanism.bodies}
-    notes = []
+    notes: list[Finding] = []
     for name, declaration in declarations.items():
         rigid = bodies[name]
         bodies[name] = declaration.of(rigid)
-        notes.append(declaration.note(rigid))
+        notes += declaration.notes(rigid)
     remarks = (*mechanism.remarks, *notes)
     return replace(mechanism, bodies=tuple(bodies.values()), remarks=remarks)
 

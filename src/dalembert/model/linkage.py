@@ -133,6 +133,11 @@ class Linkage:
         return tuple(j for j in self.joints if not j.is_fixed and j.mimic is None)
 
     @cached_property
+    def flexible_joints(self) -> tuple[Joint, ...]:
+        """Joints that motors drive through springs."""
+        return tuple(joint for joint in self.joints if joint.transmission is not None)
+
+    @cached_property
     def elastic_bodies(self) -> tuple[Body, ...]:
         """Bodies with coordinates, in their order in q, after all joints."""
         return tuple(b for b in self.bodies if b.beam is not None and b.modes)

@@ -579,12 +579,13 @@ class Mechanism(Linkage):
         """
         return edits.locked(self, joints)
 
-    def elastic(self, beams: Mapping[str, Beam], modes: Any = None) -> Mechanism:
+    def elastic(self, beams: Mapping[str, Beam], modes: Any = None, elements: int = 1) -> Mechanism:
         """With bodies made elastic; a note in `check()` says what became of each mass.
 
-        The mass and moments of the rigid body are replaced by those of the beam. Joints and frames
-        on it ride on the cross-section at their x, those beyond an end on that end; notes tell of
-        those that are not on the axis.
+        The mass and moments of a rigid body are replaced by those of the beam; of a body that is
+        elastic already, the beam and its modes are replaced. Joints and frames on it ride on the
+        cross-section at their x, and beyond an end on that end; notes tell of each that is not on
+        the axis.
 
         Parameters
         ----------
@@ -592,13 +593,15 @@ class Mechanism(Linkage):
             By name of the body.
         modes : int or dict, optional
             As of `Body`: modes of each deflection, by default 2, or {direction: modes}.
+        elements : int
+            Equal parts of each beam, each with these modes: for deflections that are not small.
 
         Raises
         ------
         UnknownNameError
             There is no such body.
         ModelError, TypeError, ValueError
-            The body is elastic already; a beam lacks a number that its modes need; modes are none.
+            A beam lacks a number that its modes need; modes are none.
 
         Examples
         --------
@@ -611,7 +614,7 @@ class Mechanism(Linkage):
         90.0
         """
         check_instance("beams", beams, Mapping, "{body: beam}, as {'link2': da.Beam(...)}")
-        given = {name: ElasticDeclaration(beam, modes) for name, beam in beams.items()}
+        given = {name: ElasticDeclaration(beam, modes, elements) for name, beam in beams.items()}
         return declared(self, given)
 
     def with_flexible_joints(
