@@ -65,6 +65,27 @@ def test_a_stiff_damped_spring_follows_its_closed_form_and_holds_no_step_down():
     assert explicit.steps > 5000
 
 
+def steady(system, q, qd, h, **options):
+    """The end of half a second in steps of one length: the tolerance refuses none."""
+    run = da.simulate(system, q, qd, 0.5, method="rodas5p", rtol=1e3, atol=1e3, h=h, longest_step=h, record=0.5, **options)
+    assert run.steps == round(0.5 / h) and not run.rejected
+    return np.concatenate([run.q[-1], run.qd[-1]])
+
+
+@pytest.mark.parametrize("constrained", [False, True])
+def test_order_5_of_motions_under_forces_of_time_and_on_constraints(constrained):
+    if constrained:
+        start = turning(da.loops.four_bar(), 3.0)
+        options = {}
+    else:
+        start, options = (ARM, *STATE), {"control": swept}
+    exact = da.simulate(*start, 0.5, method="dop853", rtol=1e-13, atol=1e-14, record=0.5, **options)
+    end = np.concatenate([exact.q[-1], exact.qd[-1]])
+    errors = [np.abs(steady(*start, h, **options) - end).max() for h in (1 / 64, 1 / 128, 1 / 256)]
+    orders = np.log2(errors[:-1] / np.array(errors[1:]))
+    assert (orders > 4.6).all() and errors[-1] > 1e-12, (errors, orders)
+
+
 def test_work_of_the_damper_is_booked():
     run = da.simulate(Bushing(), [0.11, 0.09], [0.0, 0.0], 1.0, method="rodas5p", rtol=1e-9, atol=1e-12, h=1e-6)
     assert run.energy_drift < 1e-7 and run.work[-1] < -1.0
