@@ -166,6 +166,38 @@ def test_a_map_of_frequencies_along_a_way(arm):
         da.frequency_map(arm, {"elbow": [0.0, 1.0]}, parameter=[1.0])
 
 
+def test_a_joint_goes_before_a_body_of_its_name():
+    beam = da.Beam(1.0, EIy=1.0, EIz=1.0, mass_per_length=1.0)
+    rod = da.Mechanism("rod", [da.Body("base"), da.Body("link", beam=beam, modes={"bend_y": 2})], [da.Joint("link", TURN, "base", "link")])
+    assert da.vibration_model(rod, rod.neutral(), locked=["link"]).names == ("link.bend_y1", "link.bend_y2")
+
+
+def test_flexible_joints_vibrate_between_link_and_motor():
+    """One link behind a spring: motor held sqrt(k/I), motor free sqrt(k/I + k/B) and 0."""
+    link = da.planar_chain(1).replace({"q1.rotor_inertia[0]": 0.1}, gravity=(0, 0, 0)).with_flexible_joints({"q1": 500.0})
+    np.testing.assert_allclose(da.natural_frequencies(link, link.neutral(), locked=["q1.motor"]), np.sqrt(500.0 * 3), rtol=1e-12)
+    np.testing.assert_allclose(da.natural_frequencies(link, link.neutral()), [0, np.sqrt(500.0 * 3 + 5000.0)], rtol=1e-12)
+
+
+def test_a_free_elastic_body_has_six_free_motions():
+    """A free-free beam with a body at its end: against the exact pinned spectrum's neighbours by both formulations of its base."""
+    body = da.Body("rod", 0.5, inertia=(0.1, 0, 0.1, 0, 0, 0.1), beam=da.Beam(1.0, EIy=1.0, EIz=1.0, mass_per_length=1.0), modes={"bend_y": 5})
+    rod = da.Mechanism("rod", [da.Body("world"), body], [da.Joint("free", da.Free(), "world", "rod")], gravity=(0, 0, 0))
+    w = da.natural_frequencies(rod, rod.neutral())
+    assert (w[:6] == 0).all()
+    plane = [da.Prismatic((1, 0, 0)), da.Prismatic((0, 1, 0)), da.Revolute((0, 0, 1))]
+    bodies = [da.Body("world"), da.Body("a", 1e-12, inertia=(1e-12, 0, 1e-12, 0, 0, 1e-12)), da.Body("b", 1e-12, inertia=(1e-12, 0, 1e-12, 0, 0, 1e-12)), body]
+    chain = [da.Joint(f"j{k}", plane[k], bodies[k].name, bodies[k + 1].name) for k in range(3)]
+    other = da.Mechanism("rod", bodies, chain, gravity=(0, 0, 0))
+    np.testing.assert_allclose(w[6:9], da.natural_frequencies(other, other.neutral())[3:6], rtol=1e-8)
+
+
+def test_a_motion_without_mass_is_named():
+    rod = da.planar_chain(2).floating()      # thin rods: no inertia about their axes
+    with pytest.raises(da.SingularMassMatrixError, match="mostly of 'root_joint.angular x' moves no mass"):
+        da.natural_frequencies(rod.replace(gravity=(0, 0, 0)), rod.neutral())
+
+
 def test_errors_say_what_to_do(arm):
     upright = da.planar_chain(1)
     with pytest.raises(da.DalembertError, match=r"unstable: deviations grow as exp\(3.836 t\)"):

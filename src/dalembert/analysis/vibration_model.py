@@ -18,6 +18,7 @@ from dalembert.errors import (
 from dalembert.spatial.arrays import Array
 
 ROUNDING = 1e-13  # of the shift, for each coordinate: squares of frequencies that are smaller are 0
+MASSLESS = 1e-15  # least eigenvalue of the mass matrix, its diagonal scaled to 1
 SKEW = 1e-12  # of the largest entry: gyroscopic terms that are smaller are rounding
 CLEAR = 1 - 1e-6  # of the largest entry of a mode: the first that is as large is positive
 
@@ -185,11 +186,18 @@ class VibrationModel:
 
     def _fault(self) -> DalembertError:
         """The error of a mass that is not positive, or of an unstable state."""
-        least = float(np.linalg.eigvalsh(self.mass).min())
-        if least <= 0:
+        size = np.sqrt(np.abs(np.einsum("...kk->...k", self.mass)))
+        size = np.where(size > 0, size, 1.0)
+        scaled = self.mass / size[..., :, None] / size[..., None, :]
+        values, vectors = np.linalg.eigh(scaled.reshape(-1, *scaled.shape[-2:]))
+        row = int(np.argmin(values[:, 0]))
+        if values[row, 0] <= MASSLESS:
+            name = self.names[int(np.argmax(np.abs(vectors[row, :, 0])))]
             return SingularMassMatrixError(
-                f"the mass matrix of {', '.join(self.names)} has the eigenvalue {least:.3g}: a "
-                "coordinate moves no mass. Give its body mass and inertia, or lock it."
+                f"the mass matrix is singular (least eigenvalue {values[row, 0]:.3g}, scaled): a motion "
+                f"mostly of {name!r} moves no mass. Give its body mass and inertia, or lock it.",
+                joint=name,
+                pivot=float(values[row, 0]),
             )
         s = np.linalg.eigvals(self.state_matrix(self.gyroscopic)).real
         at = np.unravel_index(int(np.argmax(s)), s.shape)

@@ -113,15 +113,16 @@ def _named(values: Mapping[str, Any], names: Sequence[str], others: np.ndarray) 
 
 
 def entries_named(mechanism: Mechanism, names: Any) -> list[int]:
-    """Entries of qd of joints, elastic bodies or single velocities, by name; 'all' joints.
+    """Entries of qd of joints, elastic bodies or single velocities, by name; 'all' joints. A joint goes
+    before a body of its name.
 
     Raises
     ------
     UnknownNameError
     """
-    holders = {holder.name: holder for holder in mechanism.holders}
-    if names == ALL:
-        names = [name for name, holder in holders.items() if not holder.is_body]
+    holders = {holder.name: holder for holder in reversed(mechanism.holders)}
+    if isinstance(names, str) and names == ALL:
+        names = [holder.name for holder in mechanism.holders if not holder.is_body]
     found: list[int] = []
     for name in (names,) if isinstance(names, str) else names:
         if name in holders:
