@@ -70,6 +70,7 @@ _HOMES = {
         "SectionForces",
         "SectionPeak",
         "section_forces_at",
+        "strain_forces",
     ),
     "dalembert.analysis.vibration_model": ("DampedFrequencies", "VibrationModel"),
     "dalembert.analysis.freedoms": ("degrees_of_freedom",),

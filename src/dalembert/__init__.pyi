@@ -22,6 +22,7 @@ from dalembert.analysis.minimal_form import minimal_form as minimal_form
 from dalembert.analysis.section_forces import SectionForces as SectionForces
 from dalembert.analysis.section_forces import SectionPeak as SectionPeak
 from dalembert.analysis.section_forces import section_forces_at as section_forces_at
+from dalembert.analysis.section_forces import strain_forces as strain_forces
 from dalembert.analysis.vibration_model import DampedFrequencies as DampedFrequencies
 from dalembert.analysis.vibration_model import VibrationModel as VibrationModel
 from dalembert.closed_forms.equations import Equations as Equations
@@ -357,6 +358,7 @@ __all__ = [
     "state_matrix",
     "state_space",
     "static_deflection",
+    "strain_forces",
     "substitute",
     "sweep",
     "symbol",

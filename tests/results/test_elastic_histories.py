@@ -46,14 +46,21 @@ def test_balance_and_strains_agree_as_modes_grow(elements):
     beam = da.Beam(1.0, EIy=50.0, EIz=da.beams.tapered(50.0, 30.0), mass_per_length=da.beams.tapered(2.0, 1.0))
     body = da.Body("rod", beam=beam, modes={"bend_y": 5 if elements == 1 else 3}, elements=elements)
     rod = da.Mechanism("rod", [da.Body("wall"), body], [da.Joint("clamp", da.Fixed(), "wall", "rod")], gravity=(0, -9.81, 0))
-    from dalembert.analysis.section_forces import strain_forces
-
     q = da.static_deflection(rod, rod.neutral()).q
     x = np.array([0.05, 0.4, 0.8])
     found = at_rest(rod, x, q)
-    np.testing.assert_allclose(strain_forces(rod, q, "rod", x)[:, 3], found.M_z, rtol=2e-3, atol=1e-3)
+    np.testing.assert_allclose(da.strain_forces(rod, q, "rod", x)[:, 3], found.M_z, rtol=2e-3, atol=1e-3)
     exact = -9.81 * (2 * (1 - x)**2 / 2 - ((1 - x)**2 * (2 * 1 + x) / 6))      # of the undeformed beam: integral of (2 - s)(s - x)
     np.testing.assert_allclose(found.M_z, exact, rtol=2e-2)
+
+
+def test_balance_and_strains_agree_where_a_beam_bends_far_about_both_axes():
+    rod = cantilever({"bend_y": 4, "bend_z": 4}, kinematics="exact")
+    load = [da.ExternalForce("tip", force=(0.3, 0.6, 1.0))]
+    q = da.static_deflection(rod, rod.neutral(), external_forces=load).q
+    found = at_rest(rod, [0.0, 0.5], q, external_forces=load)
+    strained = da.strain_forces(rod, q, "rod", [0.0, 0.5])
+    np.testing.assert_allclose(strained[:, 2:], found.moment[:, 1:], rtol=1e-2)
 
 
 @pytest.mark.parametrize("kinematics", ["second_order", "exact"])

@@ -21,10 +21,7 @@ from dalembert.arguments import (
 )
 from dalembert.beams.beam_properties import BeamProperty
 from dalembert.beams.cross_sections import Stress
-from dalembert.beams.shape_functions import (
-    STRETCH,
-    TWIST,
-)
+from dalembert.beams.shape_functions import STRETCH
 from dalembert.errors import (
     DalembertError,
     ModelError,
@@ -52,6 +49,7 @@ from dalembert.spatial.motion_force import (
     NO_FORCE,
     Force,
 )
+from dalembert.spatial.turns import rate_map
 
 # Names of the forces [N] and moments [N m] in a section.
 FORCES = ("N", "V_y", "V_z")
@@ -401,24 +399,58 @@ def _section_wrench(
     return Force(moment, force)
 
 
-def strain_forces(mechanism: Mechanism, q: Values, body: str, x: Values) -> Array:
-    """Section forces N, M_x, M_y, M_z by the strains of the shape functions, (m, 4) or (K, m, 4)
-    [N, N m]: these converge more slowly with the number of modes than those of the balance.
+def strain_forces(mechanism: Mechanism, q: Values, body: str, x: float | Values) -> Array:
+    """Section forces by the strains of the shape functions, as a check of these of the balance: they
+    converge more slowly with the number of modes.
 
         N = EA u',   M_x = GJ twist',   M_y = -EIy w'',   M_z = EIz v''
 
-    A direction without modes has 0.
+    With large turns about several axes by the curvature T(theta) theta'. Directions without modes
+    have 0.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+    q : (nq,) or (K, nq) array
+        Coordinates [rad, m].
+    body : str
+        Elastic body.
+    x : number or (m,) array
+        Places along its beam [m].
+
+    Returns
+    -------
+    (m, 4) or (K, m, 4) array
+        N, M_x, M_y, M_z [N, N m].
+
+    Raises
+    ------
+    DalembertError
+        The body has no elastic beam; a place is not on it.
+    ShapeError, UnknownNameError, ValueError, QuaternionError
+        A vector has the wrong length; there is no such body.
+
+    Examples
+    --------
+    >>> import dalembert as da
+    >>> beam = da.Beam(1.0, EIy=100.0, EIz=100.0, mass_per_length=1.0)
+    >>> rod = da.Mechanism("rod", [da.Body("wall"), da.Body("rod", beam=beam, modes={"bend_z": 3})],
+    ...                    [da.Joint("clamp", da.Fixed(), "wall", "rod")])
+    >>> bent = da.static_deflection(rod, rod.neutral())
+    >>> da.strain_forces(rod, bent.q, "rod", 0.0)[0].round(1) + 0      # M_y of the balance is 4.905
+    array([0. , 0. , 4.9, 0. ])
     """
     owner = elastic_body(mechanism, body)
     places = places_on(owner, x)
     _, (columns,), pack = mechanism.at(q=q)
-    rows = [strain_row(owner, mechanism.body_entries[body], columns, float(xi)) for xi in places]
+    entry = mechanism.body_entries[body]
+    rows = [_strain_row(owner, entry, columns, float(xi)) for xi in places]
     stiffness = np.array([_stiffness_at(owner, float(xi)) for xi in places])
     return np.asarray(pack([rows])[..., 0, :, :] * stiffness, dtype=float)
 
 
-def strain_row(body: Any, entry: Entry, q: Sequence[Any], place: float) -> list[Any]:
-    """u', twist', -w'' and v'' at a place of a beam [1, 1/m]."""
+def _strain_row(body: Any, entry: Entry, q: Sequence[Any], place: float) -> list[Any]:
+    """u', and the twist and curvatures about y and z, at a place of a beam [1, 1/m]."""
     along = place * body.elements
     number = min(int(along + NEAR), body.elements - 1)
     xi = along - number
@@ -427,9 +459,10 @@ def strain_row(body: Any, entry: Entry, q: Sequence[Any], place: float) -> list[
     delta = q[start : start + bending.count]
     length = as_float(body.beam.length) / body.elements
     stretch = bending.displacement(STRETCH, delta, xi, 1) / length
-    twist = bending.displacement(TWIST, delta, xi, 1) / length
-    curvature = bending.rotation_vector(delta, length, xi, 1)
-    return [stretch, twist, curvature[1] / length, curvature[2] / length]
+    theta_rate = bending.rotation_vector(delta, length, xi, 1) * (1 / length)
+    if bending.is_curved:
+        theta_rate = rate_map(bending.rotation_vector(delta, length, xi), theta_rate)
+    return [stretch, *theta_rate]
 
 
 def _stiffness_at(body: Any, place: float) -> list[float]:
