@@ -17,8 +17,7 @@ def four_bar(stiffness=1.0, modes=None):
 
 
 def start(loop):
-    elastic = [name for name in loop.coordinate_names if "." in name]
-    return da.assemble(loop, [0.5, 0.5, 1.2] + [0.0] * len(elastic), fixed=["q1", *elastic])
+    return da.assemble(loop, [0.5, 0.5, 1.2] + [0.0] * (loop.nq - 3), fixed=["q1"])
 
 
 def test_the_loop_stays_closed_at_the_bent_ends_and_keeps_its_energy():
@@ -51,3 +50,28 @@ def test_an_external_force_at_a_point_of_a_beam_is_refused():
     push = da.ExternalForce("coupler", force=(0, 1, 0), point=(0.5, 0, 0))
     with pytest.raises(da.ModelError, match="Put a da.Frame"):
         da.inverse_dynamics(loop.without("constraints"), [0.0] * 7, [0.0] * 7, [0.0] * 7, external_forces=[push])
+
+
+def test_links_keep_their_shapes_where_joints_close_the_loop():
+    loop, rigid = four_bar(), four_bar(modes=0)
+    angles = [0.5, 0.5, 1.2]
+    for shape in (np.zeros(4), np.array([0.02, -0.01, 0.0, 0.03])):
+        q = np.concatenate([angles, shape])
+        for closed in (da.assemble(loop, q), da.assemble(loop, q, fixed=["q1"]), da.project(loop, q, np.zeros(7))[0]):
+            assert np.array_equal(closed[3:], shape)
+    np.testing.assert_allclose(start(loop)[:3], start(rigid), atol=1e-12)
+    branches, expected = (da.assemblies(each, [0.5, 0.5, 1.2] + [0.0] * (each.nq - 3), fixed=["q1"]) for each in (loop, rigid))
+    assert len(branches) == len(expected) == 2
+    for branch, other in zip(branches, expected):
+        turns = (branch.q[:3] - other.q) / (2 * np.pi)
+        assert np.abs(turns - turns.round()).max() < 1e-12 and not branch.q[3:].any()
+
+
+def test_links_bend_where_joints_cannot_close_the_loop():
+    beam = da.Beam(0.5, EIz=20.0, EA=1e5, mass_per_length=0.5)
+    tree = da.Mechanism("clamped", [da.Body("base"), da.Body("link", beam=beam, modes={"bend_y": 2, "stretch": 1})], [da.Joint("wall", da.Fixed(), "base", "link")])
+    loop = tree.constrained(da.constraints.Closure("pin", da.Spherical(), ("link", (0.5, 0, 0)), ("base", (0.5, 0.01, 0))))
+    q = da.assemble(loop)
+    tip = da.placement(da.Mechanism("free", tree.bodies, tree.joints, [da.Frame("tip", "link", da.Origin((0.5, 0, 0)))]), q, "tip")
+    np.testing.assert_allclose(tip[:3, 3], [0.5, 0.01, 0], atol=1e-12)
+    np.testing.assert_allclose(da.project(loop, np.zeros(3), np.zeros(3))[0], q, atol=1e-9)

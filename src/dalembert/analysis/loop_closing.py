@@ -275,7 +275,8 @@ def assemblies(
     M = np.asarray(system.mass_matrix(first, t), dtype=float)
     inertias = np.maximum(np.diag(M), 1e-12)
     scale = np.sqrt(inertias)
-    free = _free_columns(J, scale[closing.moving])
+    elastic = np.flatnonzero(np.isin(closing.moving, elastic_entries(system)))
+    free = _free_columns(J, scale[closing.moving], elastic)
     all_held = [*held, *(closing.moving[k] for k in free)]
     found = [first]
     alternative = Closing(system, all_held, t)
@@ -291,10 +292,10 @@ def assemblies(
     return Assemblies(system.name, names, len(free), branches, tuple(system.coordinate_names))
 
 
-def _free_columns(J: np.ndarray, scale: np.ndarray) -> list[int]:
-    """Columns of J that its rows leave independent."""
+def _free_columns(J: np.ndarray, scale: np.ndarray, wanted: np.ndarray) -> list[int]:
+    """Columns of J that its rows leave independent, wanted ones where they can be."""
     rows = independent_rows(J)
-    dependent = dependent_columns(J[rows], scale) if rows else []
+    dependent = dependent_columns(J[rows], scale, [*wanted]) if rows else []
     return [k for k in range(J.shape[1]) if k not in dependent]
 
 
@@ -323,8 +324,26 @@ def first_branch(
     system: Any, start: np.ndarray, held: list[int], t: float, rng: np.random.Generator
 ) -> np.ndarray:
     """The branch near a start, or of the random start that ends nearest; within limits if there is
-    one.
+    one. Elastic bodies keep their shapes where joints can close the loops.
     """
+    if shapes := [k for k in elastic_entries(system) if k not in held]:
+        try:
+            return _first_branch(system, start, [*held, *shapes], t, rng)
+        except ConstraintError:
+            pass  # they bend
+    return _first_branch(system, start, held, t, rng)
+
+
+def elastic_entries(system: Any) -> list[int]:
+    """Entries of qd of elastic bodies."""
+    entries = getattr(system.mechanism, "body_entries", {})
+    return [k for entry in entries.values() for k in entry.at_v]
+
+
+def _first_branch(
+    system: Any, start: np.ndarray, held: list[int], t: float, rng: np.random.Generator
+) -> np.ndarray:
+    """The branch near a start, or of the random start that ends nearest."""
     closing = Closing(system, held, t)
     near, is_closed = closing.closed(start)
     if is_closed and not beyond_limits(system, near):
@@ -393,7 +412,8 @@ def assemble(mechanism: Any, q: Any = None, fixed: Sequence[str] = (), t: float 
 
     Newton's steps phi + J dq = 0 of least size in the metric of M lead from q to it; where these
     do not arrive, or arrive beyond limits of joints, random starts follow, and the nearest
-    configuration is taken. `assemblies` lists the other branches.
+    configuration is taken. `assemblies` lists the other branches. Elastic bodies keep their shapes
+    where joints can close the loops.
 
     Parameters
     ----------
@@ -461,7 +481,7 @@ def project(mechanism: Any, q: Any, qd: Any, t: float = 0.0) -> tuple[Array, Arr
     """State that meets the constraints near a given one: positions first, then velocities, each moved
     by the least steps in the metric of M.
 
-    Redundant rows do no harm.
+    Redundant rows do no harm. Elastic bodies keep their shapes where joints can close the loops.
 
     Parameters
     ----------
@@ -505,7 +525,9 @@ def project(mechanism: Any, q: Any, qd: Any, t: float = 0.0) -> tuple[Array, Arr
     system = numeric_system(mechanism, "has no constraints")
     start, qd = checked_state(system, q, qd)
     closing = Closing(system, (), t)
-    found, is_closed = closing.closed(start)
+    found, is_closed = Closing(system, elastic_entries(system), t).closed(start)
+    if not is_closed:
+        found, is_closed = closing.closed(start)
     if not is_closed:
         raise _unclosed(closing, found)
     _say_correction(system, start, found)
