@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import dalembert as da
-from elastic_arms import BEAMS, EJ, LENGTH, cantilever, numbers, two_links
+from elastic_arms import BEAMS, EJ, LENGTH, cantilever, numbers, sphere, two_links
 
 PUSH = da.ExternalForce("tip", force=(0, 1e-4, 0))
 
@@ -108,6 +108,14 @@ def test_free_joints_fall_into_equilibrium():
     assert np.isnan(found.critical_load_factor)      # joints have no springs
     with pytest.raises(da.EquilibriumError, match=r"unstable.*joint that falls"):
         da.static_deflection(da.planar_chain(1), [np.pi / 2], free=["q1"])      # upright
+
+
+def test_free_joints_fall_to_the_equilibrium_that_is_near():
+    """A pendulum with a rod that bends hangs straight, from wherever it begins; where it is level its stiffness is 0."""
+    pendulum = cantilever(2, sphere(), da.Revolute((0, 0, 1)), gravity=(0, -9.81, 0), EI=50.0)
+    for angle in (-np.pi, -2.0, -1.0, 0.0):
+        found = da.static_deflection(pendulum, {"root": angle}, free=["root"])
+        np.testing.assert_allclose(found.q, [-np.pi / 2, 0, 0], atol=1e-9)
 
 
 def test_batches_of_states_and_loads():

@@ -109,7 +109,7 @@ def test_modal_damping_refuses_symbols_by_name():
 
 @pytest.mark.parametrize("call, message", [
     (lambda: da.ModalDamping(-0.1), "ratio of a modal damping is -0.1"), (lambda: da.Rayleigh.kelvin_voigt(-1), "stiffness of a Rayleigh damping is -1"),
-    (lambda: cantilever(2, damping=0.1), "da.ModalDamping"), (lambda: cantilever(2, EIz=beams.tapered(1.0, -1.0)), "EIz of a beam is -1"),
+    (lambda: cantilever(2, damping=0.1), "da.ModalDamping"), (lambda: cantilever(2, EIz=beams.tapered(1.0, -1.0)), "EIz of a beam is -1 N m.2; give"),
     (lambda: beams.tapered(1.0), "two or more"), (lambda: beams.pieces(((0.4, 1.0), (0.9, 2.0))), "rise to 1"),
     (lambda: cantilever(2, rotary_inertia=(1, 2)), "2 entries"), (lambda: cantilever(2, rotary_inertia=(0, 0, -1)), "rotary_inertia of a beam is -1"),
     (lambda: da.Beam(1.0).at("EIx", 0), "EIx"), (lambda: da.Beam(1.0).at("EIz", 0), "no EIz")])
@@ -157,7 +157,8 @@ def test_modal_damping_is_of_one_element():
 
 DOUBTFUL = {
     "units": ({"EIz": 1e18, "EA": None}, "first frequency in bend_y is 1.1e+10 rad/s"), "stout": ({"EA": 1e4, "rotary_inertia": (0, 0, 0)}, "its length is 7.3 times"),
-    "thin": ({"EA": 1e17, "rotary_inertia": (0, 0, 0)}, "no beam is so thin"), "rotary": ({"rotary_inertia": (0, 0, 2.0)}, "radius of gyration of 2.83 m")}
+    "thin": ({"EA": 1e17, "rotary_inertia": (0, 0, 0)}, "no beam is so thin"), "rotary": ({"rotary_inertia": (0, 0, 2.0)}, "radius of gyration of 2.83 m"),
+    "per cent": ({"damping": da.ModalDamping(2)}, "a modal damping of ratio 2 lets no mode vibrate")}
 
 
 @pytest.mark.parametrize("doubt", DOUBTFUL)

@@ -83,6 +83,23 @@ def test_numbers_are_replaced_by_path_and_by_symbol():
         stiff.replace({"link1.EIy": -1.0})
 
 
+def test_impossible_numbers_are_refused_with_the_body():
+    for path, text in (("link1.EIz", "EIz of a beam is -1 N m.2"), ("link1.length", "length of a beam is -1 m"), ("link1.mass_per_length", "mass_per_length of a beam is -1 kg/m")):
+        with pytest.raises(da.ModelError, match=f"body 'link1': {text}; give a positive number"):
+            arm().replace({path: -1})
+
+
+@pytest.mark.parametrize("part", [0.3, 1.0, 1.2])
+def test_places_in_proportion_to_a_length_are_symbols(part):
+    l, = da.symbols("l")
+    beam = da.Beam(l, EIz=120.0, mass_per_length=0.25)
+    bodies = [da.Body("base"), da.Body("link", beam=beam, modes={"bend_y": 2}), da.Body("box", 2)]
+    joints = [da.Joint("hub", da.Revolute((0, 0, 1)), "base", "link"), da.Joint("mount", da.Fixed(), "link", "box", da.Origin((part * l, 0, 0)))]
+    symbolic, q = da.Mechanism("arm", bodies, joints), [0.3, 0.02, -0.01]
+    found = da.compile(symbolic, parameters=["l"]).mass_matrix(q, parameters=[0.8])
+    np.testing.assert_allclose(found, da.mass_matrix(symbolic.replace({"l": 0.8}), q), rtol=1e-12)
+
+
 def test_two_beams_that_differ_share_no_code():
     base = arm()
     changes = [{"link2.EIy": 121.0}, {"link2.length": 1.1}, {"link2.mass_per_length": 0.26}, {"link2.beam_origin[1]": 0.01}, {"link2.rotary_inertia[2]": 1e-6}]

@@ -330,7 +330,7 @@ def first_branch(
         try:
             return _first_branch(system, start, [*held, *shapes], t, rng)
         except ConstraintError:
-            pass  # they bend
+            pass  # the links bend
     return _first_branch(system, start, held, t, rng)
 
 

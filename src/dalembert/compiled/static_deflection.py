@@ -39,6 +39,7 @@ from dalembert.spatial.arrays import (
 
 ITERATIONS = 30  # of Newton's method at a load
 SHORTEST = 2.0**-12  # part of a step of Newton's method
+LONGEST = 1.0  # rad or m of a joint in a step
 LEFT = 1e-24  # of the energy of the deflection: energy that a further step would give
 FLOOR = 1e-28  # of the stiffness: energy of a step of 1e-14 rad or m
 ROUGH = 1e-16  # the same, accepted where rounding gives no more
@@ -128,6 +129,9 @@ class _Balance:
         self.mechanism = mechanism
         self.free = np.asarray(free, dtype=int)
         self.tau, self.qd, self.external_forces = applied
+
+        elastic = [k for entry in mechanism.body_entries.values() for k in entry.at_v]
+        self.of_joints = ~np.isin(self.free, elastic)
 
     def row(self, row: int) -> _Balance:
         """The balance of one of the states."""
@@ -324,7 +328,8 @@ def _searched(
     diagonal = np.abs(np.einsum("nkk->nk", K))
     weight = 1 / np.where(diagonal > 0, diagonal, 1.0)
     before = (weight * r**2).sum(axis=-1)
-    part = np.ones(len(q))
+    joints = step[:, balance.of_joints]
+    part = LONGEST / np.maximum(np.abs(joints).max(axis=-1, initial=0.0), LONGEST)
     while True:
         moved = balance.moved(q, part[:, None] * step)
         new_r, new_K = balance.at(moved, load_factor)

@@ -64,7 +64,8 @@ from dalembert.model.origins import Origin
 KINEMATICS = ("first_order", "second_order", "third_order", "exact")
 # Stiffness against the displacements of a direction.
 STIFFNESS_OF = {BEND_Y: "EIz", BEND_Z: "EIy", TWIST: "GJ", STRETCH: "EA"}
-SECTION = ("EA", "EIy", "EIz", "GJ", "mass_per_length")
+UNITS = {"EA": "N", "EIy": "N m^2", "EIz": "N m^2", "GJ": "N m^2", "mass_per_length": "kg/m"}
+SECTION = tuple(UNITS)
 ROTARY_INERTIA = indexed("rotary_inertia", 3)
 PROPERTIES = (*SECTION, *ROTARY_INERTIA)
 BENDS = (BEND_Y, BEND_Z)
@@ -139,10 +140,9 @@ class Beam(Numbered):
         _refuse("length", self.length, "m")
         for name in SECTION:
             if (value := getattr(self, name)) is not None:
-                unit = "kg/m" if name == "mass_per_length" else "SI"
                 object.__setattr__(self, name, _checked(value, name))
                 for x in _numbers_of(value):
-                    _refuse(name, x, unit)
+                    _refuse(name, x, UNITS[name])
         rotary = several(self.rotary_inertia, "rotary_inertia of a beam", "3 numbers")
         if len(rotary) != 3:
             raise ValueError(f"rotary_inertia of a beam has {len(rotary)} entries, expected 3.")

@@ -14,6 +14,7 @@ from dalembert.model.parts import Body
 
 HIGHEST = 1e7  # rad/s of a first frequency
 STOUT, THIN = 10, 1e5  # length over radius of gyration
+CRITICAL = 1  # damping ratio
 DISAGREEMENT = 30  # of squares of radii of gyration
 # First eigenvalue of a clamped beam: of bending b^2, of bars b.
 FIRST = {BEND_Y: 1.8751040687**2, BEND_Z: 1.8751040687**2, TWIST: pi / 2, STRETCH: pi / 2}
@@ -30,6 +31,7 @@ def beam_doubts(bodies: Sequence[Body]) -> list[Finding]:
         doubts += _frequencies(body, beam)
         doubts += _slenderness(body, beam)
         doubts += _disagreements(body, beam)
+        doubts += _overdamping(body, beam)
     return doubts
 
 
@@ -79,6 +81,13 @@ def _disagreements(body: Body, beam: Beam) -> Iterator[Finding]:
                 f"of {radii[direction]:.3g} m.",
                 "Rotary inertia is density times moments of area [kg m]; da.Beam.of_section has it.",
             )
+
+
+def _overdamping(body: Body, beam: Beam) -> Iterator[Finding]:
+    ratio = as_float(beam.numbers().get("damping_ratio", 0))
+    if ratio >= CRITICAL:
+        why = f"a modal damping of ratio {ratio:g} lets no mode vibrate."
+        yield _of(body, why, f"Is it in per cent? {ratio:g} % is {ratio / 100:g}.")
 
 
 def _radii(beam: Beam) -> dict[str, float]:

@@ -147,12 +147,16 @@ class Body(Part):
     def with_numbers(self, numbers: Mapping[str, Number]) -> Body:
         """The body with other numbers, by the names of `numbers()`."""
         numbers = self.numbers() | dict(numbers)
+        try:
+            beam = self.beam and self.beam.with_numbers(numbers)
+        except ModelError as error:
+            raise ModelError(f"body {self.name!r}: {error}") from None
         return replace(
             self,
             mass=numbers["mass"],
             com=entries(numbers, "com", 3),
             inertia=tuple(numbers[name] for name in TENSOR),
-            beam=self.beam and self.beam.with_numbers(numbers),
+            beam=beam,
         )
 
     def identity(self) -> str | None:

@@ -12,10 +12,12 @@ from typing import (
     NamedTuple,
 )
 
+import numpy as np
+
 from dalembert.beams.beam_quadrature import Rule
 from dalembert.beams.integrals import rule_of
 from dalembert.errors import ModelError
-from dalembert.expr import known_zero
+from dalembert.expr import evaluate, free_symbols, known_zero
 from dalembert.model.beam import Beam
 from dalembert.model.beam_sections import BeamSection
 from dalembert.model.bending import Bending
@@ -65,6 +67,7 @@ from dalembert.spatial.vectors import (
     Vector,
 )
 
+SAMPLES = 3  # values of symbols at which a ratio is looked at
 SNAP = 1e-12  # of the length: a place this near to an end of a beam is the end
 Place = tuple[int, Transform]
 
@@ -341,16 +344,30 @@ def _part_of(x: Number, length: Number, body: str, exact: bool) -> Any:
         return 0
     if known_zero(x - length):
         return 1
+    xi: Any
     if is_symbolic(x) or is_symbolic(length):
-        raise ModelError(
-            f"body {body!r} carries a part at x = {x} of its beam of length {length}: the section "
-            "is not known. Use numbers, or one symbol for both if the part is at the end."
-        )
-    rational = isinstance(x, (int, Fraction)) and isinstance(length, (int, Fraction))
-    xi = Fraction(x) / Fraction(length) if rational else as_float(x) / as_float(length)
+        xi = _ratio_of_symbols(x, length)
+        if xi is None:
+            raise ModelError(
+                f"body {body!r} carries a part at x = {x} of its beam of length {length}: the "
+                "section is not known. Use numbers, or a place in proportion to the length."
+            )
+    else:
+        rational = isinstance(x, (int, Fraction)) and isinstance(length, (int, Fraction))
+        xi = Fraction(x) / Fraction(length) if rational else as_float(x) / as_float(length)
     if xi < SNAP:
         return 0
     return 1 if xi > 1 - SNAP else xi
+
+
+def _ratio_of_symbols(x: Number, length: Number) -> float | None:
+    """x / length where it is the same for all values of their symbols; None: it is not."""
+    rng = np.random.default_rng(0)
+    values = {symbol: rng.uniform(0.5, 1.5, SAMPLES) for symbol in free_symbols([x, length])}
+    of_x, of_length = evaluate([x, length], values).T
+    ratios = of_x / of_length
+    same = np.ptp(ratios) < SNAP * np.abs(ratios[0])  # not where one is no number
+    return float(ratios[0]) if same else None
 
 
 def _each(key: Any, make: Callable[[], Any]) -> Any:
