@@ -69,6 +69,16 @@ def test_a_fixed_step_too_long_for_a_spring_is_told_with_a_step_that_is_not():
     assert again.reason == "finished" and not nothing and h > 1e-5
 
 
+def test_motors_behind_stiff_springs_are_looked_at():
+    geared = CHAIN.replace({"q1.rotor_inertia": 1e-5, "q1.gear_ratio": 100.0, "q2.rotor_inertia": 1e-5, "q2.gear_ratio": 100.0})
+    flexible = geared.with_flexible_joints({"q1": 2e6, "q2": 2e6}, damping=10.0)
+    rest = np.zeros(flexible.nq), np.zeros(flexible.nv)
+    _, said = warned(flexible, *rest, 0.1, record=0.05)
+    assert "h=0.001 s is too long for 'rk4'" in said[0]
+    run, nothing = warned(flexible, *rest, 0.1, method="rodas5p")
+    assert run.reason == "finished" and not nothing
+
+
 def test_rigid_mechanisms_and_implicit_methods_hear_nothing():
     for system, options in ((CHAIN, {}), (SPRUNG, {"method": "rodas5p"}), (SPRUNG, {"h": 1e-5, "record": 0.01})):
         run, said = warned(system, [0.3, 0.0], [0, 0], 0.05, **options)

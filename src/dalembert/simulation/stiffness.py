@@ -183,12 +183,13 @@ def has_elastic_bodies(system: System) -> bool:
 
 
 def has_springs(system: System) -> bool:
-    """Whether a mechanism has elastic bodies, or springs in its joints."""
+    """Whether a mechanism has elastic bodies, springs in its joints, or motors behind springs."""
     mechanism = system.mechanism
     if mechanism is None or mechanism.symbols:
         return False
-    return bool(mechanism.elastic_bodies) or any(
-        stiffness != 0 for joint in mechanism.tree().joint[1:] for stiffness in joint.stiffness
+    tree = mechanism.tree()
+    return bool(tree.elasticities) or any(
+        stiffness != 0 for joint in tree.joint[1:] for stiffness in joint.stiffness
     )
 
 
