@@ -178,3 +178,21 @@ def test_loops_close_at_the_bent_ends():
     last = forms.text("equations_of_motion").splitlines()[-1]
     assert last.startswith("tau4 = ") and "lambda_pin" in last and "4 EIz3 delta3_1/l3^3" in last
     assert max(forms.verified.values()) < 1e-10
+
+
+QUARTER = np.pi / 2
+LYING = {"along x": (da.Origin(), (0.8, 0.1, 0)), "along z": (da.Origin(rotations=(("y", -QUARTER),)), (0.1, 0, 0.8)), "along -y": (da.Origin(rotations=(("z", -QUARTER),)), (0, -0.8, 0)),
+         "off the origin": (da.Origin((0.1, 0, 0)), (0.9, 0, 0)), "oblique": (da.Origin(rotations=(("z", 0.3),)), (0.8 * np.cos(0.3), 0.8 * np.sin(0.3), 0)), "between": (da.Origin(rotations=(("y", -QUARTER),)), (0, 0.1, 0.2))}
+
+
+@pytest.mark.parametrize("symbols", [None, "geometry"])
+@pytest.mark.parametrize("lying", LYING)
+def test_beams_lie_in_any_direction_of_their_bodies(lying, symbols):
+    """A place at the end of a beam has the symbol of its length, whatever axis of the body the beam is along."""
+    origin, end = LYING[lying]
+    beam = da.Beam(0.8, EIy=120.0, EIz=90.0, mass_per_length=0.25, origin=origin)
+    bodies = [da.Body("base"), da.Body("link", beam=beam, modes={"bend_y": 1}), da.Body("load", 2.0)]
+    joints = [da.Joint("hub", da.Revolute((0, 0, 1)), "base", "link"), da.Joint("grip", da.Fixed(), "link", "load", da.Origin(end))]
+    forms = da.equations(da.Mechanism("arm", bodies, joints, gravity=(0, -9.81, 0)), symbols=symbols)
+    assert ("l1" in forms.text("mass_matrix")) == (lying in ("along x", "along z"))
+    assert forms.text("equations_of_motion") and max(forms.verified.values()) < 1e-10

@@ -14,7 +14,7 @@ import pytest
 import dalembert as da
 from dalembert.codegen.program import program_of
 from dalembert.codegen.targets.llvm import BOUND, Machine, assembly, streams
-from dalembert.native.kernel import Kernel, host, object_code
+from dalembert.native.kernel import Kernel, host, machine_for, object_code
 from dalembert.tracing.quantities import traced
 from processors import PROCESSORS, all_targets  # noqa: F401
 from programs import PAIRS, long_program, operations_program
@@ -186,6 +186,19 @@ def test_programs_of_several_chunks_equal_evaluate(machine, size):
     found, expected = np.empty((37, 20)), da.evaluate(expressions, dict(zip(x, at.T)))
     assert Kernel(object_code(program, machine)).run([at], [found], 37) == -1
     np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-12)      # conditions amplify rounding
+
+
+def test_long_code_is_made_quickly_and_computes_the_same(monkeypatch):
+    machine = machine_for()
+    program, _, _ = long_program(5, 300)
+    at = np.random.default_rng(2).standard_normal((37, 4))
+    results = []
+    for longest in (1e9, 0):
+        monkeypatch.setattr("dalembert.native.kernel.LONG", longest)
+        results.append(np.empty((37, 20)))
+        code = object_code(program, machine)
+        assert Kernel(code).run([at], [results[-1]], 37) == -1
+    np.testing.assert_array_equal(*results)
 
 
 def test_outputs_that_are_inputs_or_constants_are_copied():

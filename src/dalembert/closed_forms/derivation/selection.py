@@ -11,11 +11,14 @@ from typing import Any
 from dalembert.closed_forms.derivation.meanings import meanings_of
 from dalembert.errors import DalembertError, UnknownNameError
 from dalembert.expr import Expr, Graph, free_symbols, symbol
+from dalembert.model.beam import Beam
 from dalembert.model.constraint import FramePlace
 from dalembert.model.mechanism import Mechanism, without_warnings
-from dalembert.model.numbers import Number, as_float, is_symbolic, several
+from dalembert.model.numbers import as_float, is_symbolic, several
+from dalembert.model.origins import Origin
 from dalembert.model.paths import GRAVITY, numbers
 from dalembert.spatial.angles import STEPS, PiMultiple
+from dalembert.spatial.vectors import IDENTITY
 
 INERTIAL = ("mass", "com", "inertia", "rotor_inertia", "mass_per_length", "rotary_inertia")
 GEOMETRY = ("origin", "pitch", "length", "beam_origin")
@@ -30,6 +33,7 @@ KEYWORDS = {
     "elastic": ELASTIC,
     "gravity": ("gravity",),
 }
+NOISE = 1e-12  # of a cosine
 PLACES = {"first": "1", "second": "2", "frame": ""}  # roles of places in constraints
 LETTER = {
     "mass": "m",
@@ -180,31 +184,54 @@ def _places_on_beams(mechanism: Mechanism) -> tuple[dict[str, str], set[str]]:
     """
     ends: dict[str, str] = {}
     between: set[str] = set()
-    lengths = {body.name: body.beam.length for body in mechanism.elastic_bodies if body.beam}
-    for body, x, path in _places(mechanism):
-        if body not in lengths:
+    beams = {body.name: body.beam for body in mechanism.elastic_bodies if body.beam}
+    for body, origin, path in _places(mechanism):
+        if body not in beams:
             continue
-        end = f"{body}.length"
-        if is_symbolic(x) or is_symbolic(lengths[body]):
+        beam, end = beams[body], f"{body}.length"
+        axis = _axis_of(beam)
+        if axis is None:
+            turned = [f"{body}.beam_{name}" for name in beam.origin.numbers()]
+            between |= {end, *turned, *(f"{path}[{k}]" for k in range(3))}
+            continue
+        x, path = origin.xyz[axis], f"{path}[{axis}]"
+        if is_symbolic(x) or is_symbolic(beam.length):
             between.add(path)
-        elif as_float(x) == as_float(lengths[body]):
+        elif as_float(x) == as_float(beam.length):
             ends[path] = end
         elif not _zero(x):
             between |= {path, end}
     return {path: end for path, end in ends.items() if end not in between}, between
 
 
-def _places(mechanism: Mechanism) -> Iterator[tuple[str, Number, str]]:
-    """Places on bodies: body, x, and the path of x."""
+def _axis_of(beam: Beam) -> int | None:
+    """The axis of the body along which the beam lies from the body's origin; None: it has another
+    place.
+    """
+    if beam.origin == Origin():
+        return 0
+    if not all(map(_zero, beam.origin.xyz)) or any(
+        map(is_symbolic, beam.origin.numbers().values())
+    ):
+        return None
+    turn = beam.origin.transform(as_float).R
+    for k, axis in enumerate(IDENTITY):
+        if abs(turn.to_child(axis)[0] - 1) < NOISE:
+            return k
+    return None
+
+
+def _places(mechanism: Mechanism) -> Iterator[tuple[str, Origin, str]]:
+    """Places on bodies: body, origin, and the path of its vector."""
     for joint in mechanism.joints:
-        yield joint.parent, joint.origin.xyz[0], f"{joint.name}.origin[0]"
+        yield joint.parent, joint.origin, f"{joint.name}.origin"
     for frame in mechanism.frames:
-        yield frame.body, frame.origin.xyz[0], f"{frame.name}.origin[0]"
+        yield frame.body, frame.origin, f"{frame.name}.origin"
     for constraint in mechanism.constraints:
         for role in PLACES:
             place = getattr(constraint, role, None)
             if isinstance(place, FramePlace):
-                yield place.body, place.origin.xyz[0], f"{constraint.name}.{role}_origin[0]"
+                yield place.body, place.origin, f"{constraint.name}.{role}_origin"
 
 
 def _matching(wish: str, paths: Mapping[str, Any]) -> list[str]:
