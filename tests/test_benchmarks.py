@@ -164,3 +164,20 @@ def test_least_times_are_those_that_reach_an_error(bench):
     assert curve.seconds_at(1e-6) == (2.0, True)
     seconds, sure = curve.seconds_at(1e-10)
     assert not sure and abs(seconds - 8.0) < 1e-9
+
+
+def test_elastic_arms_move_as_the_table_says(bench, tmp_path):
+    elastic = bench("elastic")
+    found = elastic.curve("exact", 3, "rodas5p", (1e-2, 4e-4), 1)
+    coarse, fine = found.rows
+    assert fine.calm < 1e-4 < coarse.calm and fine.steps > coarse.steps      # 3e-5 m by the number of modes
+    assert found.seconds_at(1e-4) == fine.seconds and found.seconds_at(1e-9) == np.inf
+    assert elastic.table([found]).count("\n") == 3
+    elastic.diagram([found], tmp_path / "d.svg")
+    assert "<svg" in (tmp_path / "d.svg").read_text(encoding="utf-8")
+
+
+def test_operations_of_chains_of_beams_grow_in_proportion(bench):
+    elastic = bench("elastic")
+    counts = np.array([elastic.operations(elastic.chain(n)) for n in (2, 4, 6)])
+    assert (np.diff(counts, n=2, axis=0) == 0).all()
