@@ -71,13 +71,14 @@ def pendulum(stretch=0):
                         gravity=(0, -G, 0))
 
 
-@pytest.mark.parametrize("elements, h, tolerance", [(6, 5e-4, 2e-4), pytest.param(12, 2e-4, 5e-5, marks=pytest.mark.slow)])
-def test_a_flexible_pendulum_moves_as_by_exudyn(elements, h, tolerance):
+@pytest.mark.parametrize("elements, h, end, tolerance", [(6, 2e-4, 0.4, 3e-4), pytest.param(12, 1e-4, 1.0, 5e-5, marks=pytest.mark.slow)])
+def test_a_flexible_pendulum_moves_as_by_exudyn(elements, h, end, tolerance):
+    """The difference is that of Exudyn's steps: 4e-4 m with 0.2 ms, 3e-5 m with 0.1 ms, at largest."""
     cables = Cables(elements)
-    _, end = cables.link(0.0, stiffness=EJ / 20, gravity=(0, -G, 0))
-    peer = cables.path(end, [LENGTH, 0], 1.0, h, 0.05)
+    _, node = cables.link(0.0, stiffness=EJ / 20, gravity=(0, -G, 0))
+    peer = cables.path(node, [LENGTH, 0], end, h, 0.05)
     arm = pendulum()
-    run = da.simulate(arm, arm.neutral(), np.zeros(arm.nv), 1.0, method="rodas5p", rtol=1e-8, record=0.05)
+    run = da.simulate(arm, arm.neutral(), np.zeros(arm.nv), end, method="rodas5p", rtol=1e-8, record=0.05)
     np.testing.assert_allclose(da.placement(arm, run.q, "end")[:, :2, 3], peer, atol=tolerance)
 
 
