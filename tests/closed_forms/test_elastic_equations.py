@@ -98,6 +98,25 @@ def test_space_and_rotary_inertia(modes, rotary):
     assert max(forms.verified.values()) < 1e-10
 
 
+def test_bending_with_twist_has_forces_of_the_second_order():
+    """theta = (gamma (2 xi - xi^2), -2 eta xi/l, 2 delta xi/l), by hand."""
+    l, EIy, EIz, GJ = da.symbols("l EIy EIz GJ")
+    beam = da.Beam(l, EIy=EIy, EIz=EIz, GJ=GJ, mass_per_length=1, rotary_inertia=(1, 0, 0))
+    twist = da.beams.ShapePolynomials(((0, 2, -1),))
+    arm = da.Mechanism("arm", [da.Body("base"), da.Body("link", beam=beam, modes={"bend_y": 1, "bend_z": 1, "twist": twist})],
+                       [da.Joint("hub", da.Revolute((0, 0, 1)), "base", "link")], gravity=(0, 0, 0))
+    forms = da.equations(arm)
+    sympy = pytest.importorskip("sympy")
+    symbols = {str(x): x for x in forms.to_sympy("passive_force").free_symbols}
+    delta, eta, gamma, l, EIy, EIz = (symbols[name] for name in ("delta1_1", "eta1_1", "gamma1_1", "l", "EIy", "EIz"))
+    # theta_x' theta_y' theta_z = theta_z' theta_x' theta_y = -4 delta eta gamma (2 xi - 2 xi^2)/l^4, theta_y' theta_z' theta_x with 2 xi - xi^2
+    U3 = -2 * (EIy - EIz) * delta * eta * gamma / (3 * l**3)
+    found = forms.to_sympy("passive_force")
+    expected = [-4 * EIz * delta / l**3, -4 * EIy * eta / l**3, -sympy.Rational(4, 3) * symbols["GJ"] * gamma / l]
+    rest = [sympy.simplify(a - b + sympy.diff(U3, x)) for a, b, x in zip(list(found)[1:], expected, (delta, eta, gamma))]
+    assert rest == [0, 0, 0]
+
+
 def test_rotary_inertia_in_the_plane_is_exact():
     """int j phi'^2/l dxi = 4/3 j/l beside the mass: M22 = rho l/5 + 4 j/(3 l)."""
     l, rho, j = da.symbols("l rho j")

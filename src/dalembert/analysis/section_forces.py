@@ -36,6 +36,7 @@ from dalembert.formulations.newton_euler.body_rates import (
 from dalembert.formulations.newton_euler.inverse import joint_motion
 from dalembert.kinematics.forces import external_wrenches
 from dalembert.model.beam_sections import BeamSection
+from dalembert.model.bending import AXIS_OF
 from dalembert.model.linkage import Entry
 from dalembert.model.mechanism import Mechanism
 from dalembert.model.numbers import as_float
@@ -405,8 +406,8 @@ def strain_forces(mechanism: Mechanism, q: Values, body: str, x: float | Values)
 
         N = EA u',   M_x = GJ twist',   M_y = -EIy w'',   M_z = EIz v''
 
-    With large turns about several axes by the curvature T(theta) theta'. Directions without modes
-    have 0.
+    Of a beam that twists and bends about both axes, or far about several, by the curvature T(theta)
+    theta'. Directions without modes have 0.
 
     Parameters
     ----------
@@ -459,10 +460,11 @@ def _strain_row(body: Any, entry: Entry, q: Sequence[Any], place: float) -> list
     delta = q[start : start + bending.count]
     length = as_float(body.beam.length) / body.elements
     stretch = bending.displacement(STRETCH, delta, xi, 1) / length
-    theta_rate = bending.rotation_vector(delta, length, xi, 1) * (1 / length)
-    if bending.is_curved:
-        theta_rate = rate_map(bending.rotation_vector(delta, length, xi), theta_rate)
-    return [stretch, *theta_rate]
+    kappa = bending.rotation_vector(delta, length, xi, 1) * (1 / length)
+    if bending.is_curved or bending.couples_twist:
+        kappa = rate_map(bending.rotation_vector(delta, length, xi), kappa)
+    curvatures = zip(AXIS_OF, kappa, strict=True)
+    return [stretch, *(k if direction in bending.at else 0 for direction, k in curvatures)]
 
 
 def _stiffness_at(body: Any, place: float) -> list[float]:

@@ -32,6 +32,7 @@ def beam_doubts(bodies: Sequence[Body]) -> list[Finding]:
         doubts += _slenderness(body, beam)
         doubts += _disagreements(body, beam)
         doubts += _overdamping(body, beam)
+        doubts += _missing_direction(body)
     return doubts
 
 
@@ -88,6 +89,22 @@ def _overdamping(body: Body, beam: Beam) -> Iterator[Finding]:
     if ratio >= CRITICAL:
         why = f"a modal damping of ratio {ratio:g} lets no mode vibrate."
         yield _of(body, why, f"Is it in per cent? {ratio:g} % is {ratio / 100:g}.")
+
+
+def _missing_direction(body: Body) -> Iterator[Finding]:
+    """A note about a beam that twists, and bends in one plane alone."""
+    directions = {direction for direction, _ in body.modes}
+    missing = {BEND_Y, BEND_Z} - directions
+    if TWIST in directions and len(missing) == 1:
+        along = missing.pop()
+        yield Finding(
+            "note",
+            f"body {body.name!r}",
+            f"it twists and bends, but has no coordinates {along}: it gives way sideways under 1.23 "
+            f"times the load of Prandtl, were it ever so stiff in {along}.",
+            f"Give it {along} where loads act in that direction.",
+            body.source,
+        )
 
 
 def _radii(beam: Beam) -> dict[str, float]:

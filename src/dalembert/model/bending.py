@@ -117,6 +117,13 @@ class Bending:
         """
         return not self.is_polynomial and len(self.turning) > 1
 
+    @property
+    def couples_twist(self) -> bool:
+        """Whether its strain energy is linear elasticity with terms of the third order: where it
+        bends about both axes and twists, in the second order.
+        """
+        return self.kinematics == "second_order" and len(self.turning) == len(AXIS_OF)
+
     def slices(self, exact: bool, varying: Sequence[BeamProperty] = ()) -> Rule:
         """Quadrature of the mass, of properties that vary; exact for polynomials of the coordinates."""
         if not self.is_polynomial or self.degree is None:

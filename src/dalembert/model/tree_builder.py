@@ -51,6 +51,7 @@ from dalembert.model.tree import (
     Tree,
     TreeJoint,
 )
+from dalembert.model.twist_coupling import twist_coupling
 from dalembert.spatial.inertias import (
     NO_INERTIA,
     Inertia,
@@ -207,6 +208,8 @@ class _TreeBuilder:
         self.elastic.append(elasticity(beam, bending, places, self.convert))
         if bending.is_curved:
             self.elastic.append(curvature_forces(beam, bending, places, self.convert))
+        if bending.couples_twist:
+            self.elastic.append(twist_coupling(beam, bending, places, self.convert))
         rule = bending.slices(self.exact, beam.inertias)
         slices = [inertia for _, inertia in self._slices(beam, rule)]
         bodies = [self._section(element, xi, beam.has_rotary_inertia) for xi in rule.nodes]
