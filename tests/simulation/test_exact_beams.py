@@ -166,3 +166,9 @@ def test_steady_turning_stretches_a_beam():
     found = da.static_deflection(hub, hub.neutral(), qd={"hub": 6.0})
     extension = da.placement(hub, found.q, "tip")[0, 3] - numbers["L"]
     np.testing.assert_allclose(extension, float(case["steady_state_tip_extension"]), rtol=1e-9)
+
+
+def test_records_at_uneven_times_go_with_the_method_for_stiff_beams():
+    arm = two_links(3)
+    run = da.simulate(arm, arm.neutral(), np.zeros(arm.nv), [0.0, 0.02, 0.05], control=moments)
+    assert run.method == "rodas5p" and run.times.tolist() == [0.0, 0.02, 0.05]

@@ -279,6 +279,15 @@ class Recording:
         """Whether one time is given."""
         return isinstance(self.t, (int, float)) or np.size(self.t) == 1
 
+    @property
+    def is_even(self) -> bool:
+        """Whether records are at equal distances, or a duration is given."""
+        if self._is_duration:
+            return True
+        times = np.ravel(np.asarray(self.t, dtype=float))
+        mean = float(times[-1] - times[0]) / (len(times) - 1)
+        return bool(np.allclose(np.diff(times), mean, rtol=1e-9, atol=rounding_of(times)))
+
     def schedule(self, h: float, method: Method, size: int, longest: float) -> Schedule:
         """Times of the records of `size` numbers, and the paces of a method with steps up to h.
 
@@ -293,7 +302,7 @@ class Recording:
         spacing, rest = (float(times[k] - times[k - 1]) for k in (1, -1))
         if not self._is_duration:
             spacing = rest = float(times[-1] - times[0]) / (len(times) - 1)
-            if not np.allclose(np.diff(times), spacing, rtol=1e-9, atol=rounding_of(times)):
+            if not self.is_even:
                 raise ValueError(
                     "methods of fixed step need times t at equal distances; give a duration, or "
                     "use method='dopri5'."

@@ -279,7 +279,7 @@ class Simulation:
         if self.stepping.method is not None or not has_elastic_bodies(motion.system):
             return False
         h = self.stepping.h
-        if isinstance(method, FixedStep):
+        if isinstance(method, FixedStep) and self.recording.is_even:
             h = self.recording.schedule(h, method, start.x.size, HUGE).pace.h
         return needs_stiff_method(motion, start.x[0], h)
 
