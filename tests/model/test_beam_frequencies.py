@@ -103,6 +103,27 @@ def test_sphere_at_the_end(direction):
     np.testing.assert_allclose(found, stored["pinned_tip_sphere"]["omega"][:3], rtol=1e-9)
 
 
+@pytest.mark.parametrize("mu", ["0", "2", "10", "10.137257521776773"])
+def test_point_masses_of_the_specification(mu):
+    """Its table of a clamped beam with a point mass at the end, those of beams.json left out, and the link of the example with its payload as a point."""
+    stored = reference("flexible_links", "eigenfrequencies")
+    found = frequencies(mechanism({"bend_y": 14}, load=(float(mu), 0, 0)))
+    np.testing.assert_allclose(np.sqrt(found), stored["clamped_tip_mass_table"][mu][:3], rtol=1e-9)
+    if mu.startswith("10."):
+        np.testing.assert_allclose(found * np.sqrt(129.4 / 0.24661502330679877) / 0.64, stored["clamped_tip_point_mass"]["omega"][:3], rtol=1e-9)
+        pinned = frequencies(mechanism({"bend_y": 14}, root=HINGE, load=(float(mu), 0, 0)), rigid=1)
+        np.testing.assert_allclose(np.sqrt(pinned), stored["pinned_tip_point_mass"]["lambda"][:3], rtol=1e-9)
+
+
+def test_two_links_in_a_line_are_one_beam():
+    """Twice the length, with the payload at its end: a quarter of the frequencies of the unit in time."""
+    stored = reference("flexible_links", "eigenfrequencies")
+    numbers = stored["beam"]
+    load = numbers["M"], numbers["Jc"], numbers["R"]
+    beam = {"EIy": numbers["EJ"], "EIz": numbers["EJ"], "mass_per_length": numbers["rhoF"], "length": 2 * numbers["l"]}
+    np.testing.assert_allclose(frequencies(mechanism({"bend_y": 14}, load=load, **beam)), stored["check_2l_beam_omega"][:3], rtol=1e-9)
+
+
 def test_turning_cantilever():
     """Flap and lag about the steady turn, by the stiffness of second-order kinematics; first order loses the stiffening."""
     table = reference("beams", "rotating_cantilever")["table"]
@@ -116,6 +137,12 @@ def test_turning_cantilever():
         for row, stiffness in zip(table, K, strict=True):
             squares = scipy.linalg.eigh(stiffness[plane, plane], M[plane, plane], eigvals_only=True)
             np.testing.assert_allclose(np.sqrt(squares[:3]), np.array(row[name], dtype=float), rtol=1e-8)
+    known = reference("flexible_links", "rotating_beam")
+    for speed, flap, lag in zip(known["gamma"], known["flap1"], known["lag1"], strict=True):
+        speeds[0, 0] = speed
+        K = da.inverse_dynamics_derivatives(turning, zero[0], speeds[0], zero[0]).dtau_dq
+        for plane, first in ((slice(1, 13), lag), (slice(13, 25), flap)):
+            assert np.sqrt(scipy.linalg.eigh(K[plane, plane], M[plane, plane], eigvals_only=True)[0]) == pytest.approx(first, rel=2e-9)
     lag = [frequencies_turning(speed) for speed in (0, 3, 4)]
     np.testing.assert_allclose(lag, exact("clamped_free", 1) ** 2 - np.array([0, 9, 16]), rtol=1e-8)      # unstable from 3.516 on
 

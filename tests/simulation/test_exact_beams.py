@@ -53,6 +53,37 @@ def test_undamped_links_move_as_by_the_reference(modes, until, error):
     assert abs(absolute(arm, run.q[1:]) - stored).max() < error
 
 
+@pytest.mark.parametrize("until", [1.2, pytest.param(3.0, marks=SLOW)])
+def test_alignments_and_the_tension_at_the_first(until):
+    """Links in a line at the stored times. There link 2 pulls the payload with 367 N, in place of 10 N."""
+    arm = two_links(4)
+    times = np.linspace(0, until, round(1000 * until) + 1)
+    run = run_of(arm, times, rtol=1e-8)
+    motion = absolute(arm, run.q)
+    apart = motion[:, 1] - motion[:, 0]
+    k = np.flatnonzero(np.diff(np.sign(apart[10:]))) + 10
+    found = times[k] + np.diff(times)[k] * apart[k] / (apart[k] - apart[k + 1])
+    stored = reference("flexible_links", "D_damped_eta2e-4")["alignment_times"]
+    np.testing.assert_allclose(found, [t for t in stored if t < until], atol=1e-4)
+    pull = da.section_forces(run, "link2", 0.8).N[:, 0]
+    assert pull[times < 1.2].max() == pytest.approx(reference("flexible_links", "peak_axial_force_N")["flexible_first_alignment_t1.068"], rel=4e-3)
+
+
+def test_a_chain_of_rigid_segments_has_the_same_places():
+    """Elbow and payload at 0.5 s by segments on springs, extrapolated from 4, 8, 16 (undamped, to 7e-8 m)."""
+    arm = two_links(5, damping=0)
+    run = run_of(arm, [0.0, 0.5], rtol=1e-9)
+    stored = reference("flexible_links", "independent_chain_check_t0.5_undamped")
+    for frame, key in (("end1", "elbow_xy"), ("payload", "payload_xy")):
+        np.testing.assert_allclose(da.placement(arm, run.q[-1], frame)[:2, 3], stored[key], rtol=0, atol=3e-7)
+
+
+def test_second_order_is_nearer_than_the_stored_small_deflections():
+    """Table C, small deflections with foreshortening, is off from D by 8e-4 rad in phi1; with slopes as angles of the sections 1e-4."""
+    case = reference("flexible_links", "C_damped_eta2e-4")
+    assert errors(two_links(3, "second_order"), 1.0)[0] < 1e-4 < case["max_abs_diff_to_D_up_to_t"]["1"][0] / 7
+
+
 def test_alignments_of_stiff_links_are_these_of_rigid_ones():
     """Links 1e4 times as stiff: times at which both point in one direction (specification of the source's example)."""
     arm = two_links(1, stiffness=EJ * 1e4, damping=1e-6)
@@ -74,9 +105,10 @@ def test_energy_balances_with_what_damping_takes(kinematics):
     assert run.energy_drift < 1e-6 and abs(run.work[-1]) > 0.05 * np.ptp(energy)
 
 
-def test_momenta_are_kept_without_gravity():
+@pytest.mark.parametrize("kinematics", ["second_order", "exact"])
+def test_momenta_are_kept_without_gravity(kinematics):
     """A beam that floats, bent and spinning: the body's joint is free."""
-    beam = da.Beam(1.0, EIy=8.0, EIz=5.0, GJ=4.0, mass_per_length=0.4, rotary_inertia=(2e-3, 1e-3, 1e-3), kinematics="exact")
+    beam = da.Beam(1.0, EIy=8.0, EIz=5.0, GJ=4.0, mass_per_length=0.4, rotary_inertia=(2e-3, 1e-3, 1e-3), kinematics=kinematics)
     body = da.Body("beam", 0.3, beam=beam, modes={"bend_y": 1, "bend_z": 1, "twist": 1})
     arm = da.Mechanism("free beam", [da.Body("base"), body], [da.Joint("free", da.Free(), "base", "beam")], gravity=(0, 0, 0))
     q, qd = arm.neutral(), np.zeros(arm.nv)
