@@ -124,6 +124,16 @@ def test_princeton_beam_is_that_of_a_rod(load, k, modes, solve):
             np.testing.assert_allclose(moved, case["published"]["EXUDYN 16 geometrically exact elements [ux,uy,uz]"][load][k], rtol=0, atol=tolerance + 7e-6)
 
 
+@pytest.mark.parametrize("load, k", [("13.345", 3), *(pytest.param(load, k, marks=pytest.mark.slow) for load in ("8.896", "13.345") for k in range(7))])
+def test_princeton_beam_beside_published_beams_and_solids(load, k):
+    """ANSYS, as of Obrezkov, Mikkola and Matikainen (2022): beams within 0.6 mm; solids, which are stiffer, within 4 % of the way of the tip."""
+    published = next(values for name, values in reference("beams", "princeton_beam")["published"].items() if "ANSYS" in name)[load]
+    (_, down, across), _ = tip_of_princeton(load, k, 4, loaded)
+    way = np.hypot(down, across)
+    for prefix, error in (("", 6e-4), ("solid_", 0.04 * way)):
+        assert np.hypot(-down - published[f"{prefix}y"][k], across - published[f"{prefix}z"][k]) < error
+
+
 def test_turned_axes_and_exchanged_sections_bend_alike():
     """The beam turned by 90 degrees about x, EIy and EIz exchanged: the same place of the tip."""
     modes = (("bend_y", 2), ("bend_z", 2), ("twist", 2))
