@@ -192,3 +192,14 @@ def test_other_engines_have_no_such_coordinates():
 def test_a_workspace_of_bent_links_is_given():
     with pytest.raises(da.DalembertError, match=r"'link1.bend_z1' has no limits"):
         da.lagrange.potential_bounds(arm())
+
+
+def test_coordinates_of_one_name_are_refused():
+    """Coordinates of bodies and of joints with several are beside joints, whose names are theirs."""
+    beam = da.Body("link", beam=BEAM, modes=PLANE)
+    for first, joint, name in ((da.Revolute((0, 0, 1)), "link.bend_z1", "body 'link'"), (da.Spherical(), "hub.w", "joint 'hub'")):
+        joints = [da.Joint("hub", first, "base", "link"), da.Joint(joint, da.Prismatic((0, 0, 1)), "link", "box")]
+        with pytest.raises(da.ModelError, match=f"{name}.* both have a coordinate '{joint}'. Rename one"):
+            da.Mechanism("arm", [da.Body("base"), beam, da.Body("box", 1)], joints)
+    with pytest.raises(ValueError, match="modes of body 'link' name a direction twice"):
+        da.Body("link", beam=BEAM, modes=(("bend_y", 1), ("bend_y", 2)))

@@ -419,6 +419,8 @@ def shapes_of(modes: Any, body: str) -> Shapes:
     [('bend_y', 2), ('bend_z', 2)]
     """
     given = dict(modes) if isinstance(modes, (Mapping, tuple)) else dict.fromkeys(BENDS, modes)
+    if isinstance(modes, tuple) and len(given) < len(modes):
+        raise ValueError(f"modes of body {body!r} name a direction twice: {modes!r}.")
     for direction in given:
         if direction not in DIRECTIONS:
             raise UnknownNameError("direction", direction, DIRECTIONS)

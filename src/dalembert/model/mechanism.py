@@ -159,6 +159,8 @@ class Mechanism(Linkage):
             raise ModelError(listed(fatal), tuple(fatal))
         bodies, joints = validation.topological_order(self.bodies, self.joints)
         put(bodies=bodies, joints=joints)
+        if fatal := validation.coordinate_faults(self):
+            raise ModelError(listed(fatal), tuple(fatal))
         if not _silent.get():
             self._warn([f for f in self._found() if str(f) not in self.warned])
 

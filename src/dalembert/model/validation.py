@@ -70,6 +70,27 @@ def structure(
     return faults or _follower_faults(joints) + _motor_faults(joints)
 
 
+def coordinate_faults(mechanism: Linkage) -> list[Finding]:
+    """Coordinates of one name: of a body or joint with several, and of a joint of that name."""
+    names = mechanism.coordinate_names
+    if len({*names}) == len(names):
+        return []
+    holders = defaultdict(list)
+    for holder in mechanism.holders:
+        noun = "body" if holder.is_body else "joint"
+        for name in holder.named(holder.type.coordinates):
+            holders[name].append(f"{noun} {holder.name!r}")
+    return [
+        _of_mechanism(
+            mechanism.name,
+            f"{' and '.join(sharing)} both have a coordinate {name!r}.",
+            "Rename one of them.",
+        )
+        for name, sharing in holders.items()
+        if len(sharing) > 1
+    ]
+
+
 def constraint_faults(mechanism: Linkage) -> list[Finding]:
     """Faults of constraints: names that are taken twice, frames and joints that are not there."""
     count = len(mechanism.constraints)

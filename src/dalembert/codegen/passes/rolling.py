@@ -22,6 +22,7 @@ GRAM = 12  # operations that are looked for again
 FEWEST = 8  # rows of a loop
 SMALL, LARGE = 24, 4000  # operations of a row
 TRIES = 6  # periods that are tried at a place
+WINDOW = 64  # operations that are compared at once, to begin with
 NEAR = 8  # operations: operands that lie no further back are part of the likeness
 STRAIGHT = 200  # operations of a row that nothing repeats
 VALUE, NUMBER = -1, -2  # operands of a row from outside: values of the memory, constants
@@ -311,9 +312,20 @@ def _repeated(signs: np.ndarray, following: np.ndarray, first: int) -> tuple[int
         period = at - first
         if at >= len(signs) or period > LARGE:
             break
-        differ = np.flatnonzero(signs[first : len(signs) - period] != signs[at:])
-        length = int(differ[0]) if differ.size else len(signs) - at
-        rows = 1 + length // period
+        rows = 1 + _alike(signs, first, at) // period
         if rows >= FEWEST and rows * period > best[0] * best[1]:
             best = period, rows
     return best
+
+
+def _alike(signs: np.ndarray, first: int, second: int) -> int:
+    """Operations from two places, the second later, that are the same one by one."""
+    start, size, end = 0, WINDOW, len(signs) - second
+    while start < end:
+        stop = min(start + size, end)
+        at_first = signs[first + start : first + stop]
+        differ = np.flatnonzero(at_first != signs[second + start : second + stop])
+        if differ.size:
+            return start + int(differ[0])
+        start, size = stop, 4 * size
+    return end
