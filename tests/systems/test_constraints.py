@@ -103,7 +103,8 @@ def test_a_pendulum_in_cartesian_coordinates_is_one_in_its_angle(method, minimal
     assert np.abs((run.q * run.qd).sum(axis=1)).max() < 1e-14
     np.testing.assert_allclose(run.observables["multipliers"][:, 0], -tension(run) / 1.4, rtol=1e-12, atol=1e-12)
     error = np.abs(run.q[-1] - 0.7 * np.array([np.sin(minimal.q[-1, 0]), -np.cos(minimal.q[-1, 0])])).max()
-    assert error < {1: 2e-2, 2: 1e-5}.get(kind.order, 1e-8)
+    most = 1e-6 if method == "rodas5p" else 1e-8      # by its own default tolerances
+    assert error < {1: 2e-2, 2: 1e-5}.get(kind.order, most)
 
 
 def test_rattle_is_of_order_two_symmetric_and_keeps_energy_in_bounds():
