@@ -22,12 +22,14 @@ import numpy as np
 
 import dalembert as da
 from dalembert.codegen.symbols import vector_of_symbols
+from elastic_peers import exudyn_runs
 from loops import END, START
 from report import machine
 
 REFERENCE = Path(__file__).parents[1] / "tests" / "data" / "reference"
 TABLE = "D_damped_eta2e-4"  # t, angles of both links, deflections of their ends
 LENGTH, STIFFNESS, DENSITY = 0.8, 129.4, 0.24661502330679877  # m, N m^2, kg/m
+AXIAL = 6.597e8  # N, of Exudyn's cables: 100 times the source's, so that they hardly stretch
 DAMPING = 2e-4  # s, of Kelvin and Voigt
 DURATION, CALM = 4.2, 2.5  # s, of the run; before the links pass each other a second time
 TOLERANCES = (1e-2, 4e-3, 2e-3, 1e-3, 4e-4, 1e-4, 3e-5, 1e-5, 1e-6)
@@ -357,6 +359,30 @@ def table(found: list[Measured]) -> str:
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
+def peers(found: list[Measured]) -> str:
+    """Exudyn on the same arm in the same run, in Markdown; nothing where it is not installed."""
+    try:
+        import exudyn  # noqa: F401
+    except ImportError:
+        return ""
+    rows, _ = references()
+    rows = rows[rows[:, 0] <= CALM]
+    exact = [m for m in found if m.kinematics == "exact"]
+    head = ["Exudyn: elements a link", "step, ms", "run, ms", f"error to {CALM} s, m"]
+    lines = [[*head, "exact beams to that error, ms", "times as fast"]]
+    lines.append(["---"] * len(lines[0]))
+    numbers = (LENGTH, STIFFNESS, AXIAL, DENSITY, DAMPING)
+    for elements, h, took, motion in exudyn_runs(numbers, DURATION):
+        at = [int(np.argmin(np.abs(motion[:, 0] - t))) for t in rows[:, 0]]
+        off = motion[at, 1:] - rows[:, 1:]
+        off[:, :2] *= LENGTH
+        error = float(np.abs(off).max())
+        ours = min(m.seconds_at(error) for m in exact)
+        cells = [str(elements), f"{1e3 * h:g}", f"{1e3 * took:.0f}", f"{error:.1e}"]
+        lines.append([*cells, f"{1e3 * ours:.1f}", f"{took / ours:.0f}"])
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
 def diagram(found: list[Measured], file: Path) -> None:
     """Processor time over error, up to CALM and over the whole run."""
     import matplotlib
@@ -413,7 +439,8 @@ def main() -> None:
         f"arm, one alone {1e3 * side.alone:.3f} ms; ends differ by {side.difference:.0e}."
     )
     chained = chains(CHAINS[:3] if given.quick else CHAINS)
-    text = "\n\n".join([head, targets(found, others), lanes, table(found), chained])
+    parts = [head, targets(found, others), peers(found), lanes, table(found), chained]
+    text = "\n\n".join(part for part in parts if part)
     print(text)
     if given.write:
         page = given.write.read_text()
