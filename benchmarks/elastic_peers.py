@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-SETTINGS = ((4, 1e-3), (4, 5e-4), (8, 2.5e-4), (8, 1e-4))  # elements a link, step [s]
+SETTINGS = ((4, 1e-3), (4, 5e-4), (8, 5e-4), (8, 2.5e-4))  # elements a link, step [s]
 EVERY = 5e-3  # s, between records
 
 
