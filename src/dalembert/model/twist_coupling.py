@@ -27,6 +27,7 @@ from dalembert.model.numbers import Converter
 from dalembert.spatial.vectors import Scalar
 
 TURNS = tuple(AXIS_OF)  # directions that turn the sections about x, y, z
+ROUNDING = 1e-14  # of the largest integral: a smaller one is 0
 Triple = tuple[int, int, int]
 
 
@@ -89,15 +90,23 @@ def _each(places: Triple) -> Iterator[Triple]:
 
 
 def twist_coupling(
-    beam: Beam, bending: Bending, places: tuple[str, slice, range], convert: Converter
+    beam: Beam,
+    bending: Bending,
+    places: tuple[str, slice, range],
+    convert: Converter,
+    exact: bool = False,
 ) -> TwistCoupling:
-    """The coupling of a beam with coordinates of all three directions, its numbers converted."""
+    """The coupling of a beam with coordinates of all three directions, its numbers converted; exact:
+    integrals in rational numbers, which take long of many coordinates.
+    """
     over = 1 / convert(beam.length) ** 3
     start = places[1].start
     totals: dict[Triple, Scalar] = {}
     for axis, direction in enumerate(TURNS):
         along = beam.along(STIFFNESS_OF[direction])
-        for number, integrals in zip(along.numbers, _integrals(bending, axis, along), strict=True):
+        unit = along.with_values([0] * len(along.numbers))  # integrals do not depend on the numbers
+        of_numbers = _integrals(bending, axis, unit, exact)
+        for number, integrals in zip(along.numbers, of_numbers, strict=True):
             value = convert(number) * over
             for triple, integral in integrals.items():
                 at: Any = tuple(start + i for i in triple)
@@ -106,24 +115,21 @@ def twist_coupling(
     return TwistCoupling(*places, tuple(terms))
 
 
-def _integrals(bending: Bending, axis: int, along: BeamProperty) -> list[dict[Triple, Any]]:
-    """The energy of unit moduli about an axis, for each number of a property that varies."""
-    unit = along.with_values([0] * len(along.numbers))  # integrals do not depend on the numbers
-    return _unit_integrals(bending, axis, unit)
-
-
 @lru_cache(maxsize=256)
-def _unit_integrals(bending: Bending, axis: int, along: BeamProperty) -> list[dict[Triple, Any]]:
+def _integrals(
+    bending: Bending, axis: int, along: BeamProperty, exact: bool
+) -> list[dict[Triple, Any]]:
     """Integrals of -1/2 theta_a' (theta x theta')_a times the weight of each number."""
     breaks = tuple(sorted({*bending.breaks, *along.breaks}))
     degree = None if bending.degree is None else 3 * bending.degree + along.degree
     totals: list[dict[Triple, Any]] = [{} for _ in along.numbers]
-    for xi, weight in zip(*rule_of(breaks, degree, True, bending.points), strict=True):
+    for xi, weight in zip(*rule_of(breaks, degree, exact, bending.points), strict=True):
         densities = _densities(bending, axis, xi)
         for total, share in zip(totals, along.weights(xi), strict=True):
             for triple, density in densities if share else ():
                 total[triple] = total.get(triple, 0) + weight * share * density
-    return [{triple: x for triple, x in total.items() if x} for total in totals]
+    least = 0 if exact else ROUNDING * max((abs(x) for t in totals for x in t.values()), default=0)
+    return [{triple: x for triple, x in t.items() if abs(x) > least} for t in totals]
 
 
 def _densities(bending: Bending, axis: int, xi: Any) -> list[tuple[Triple, Any]]:
