@@ -209,8 +209,7 @@ class _TreeBuilder:
         if bending.is_curved:
             self.elastic.append(curvature_forces(beam, bending, places, self.convert))
         if bending.couples_twist:
-            coupling = twist_coupling(beam, bending, places, self.convert, self.exact)
-            self.elastic.append(coupling)
+            self.elastic.append(twist_coupling(beam, bending, places, self.convert))
         rule = bending.slices(self.exact, beam.inertias)
         slices = [inertia for _, inertia in self._slices(beam, rule)]
         bodies = [self._section(element, xi, beam.has_rotary_inertia) for xi in rule.nodes]

@@ -9,6 +9,7 @@ from collections.abc import (
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import permutations
+from math import prod
 from typing import Any
 
 from dalembert.beams.beam_properties import BeamProperty
@@ -27,6 +28,7 @@ from dalembert.model.numbers import Converter
 from dalembert.spatial.vectors import Scalar
 
 TURNS = tuple(AXIS_OF)  # directions that turn the sections about x, y, z
+FEW = 64  # triples of coordinates, as of 4 in each direction: closed forms have no more
 ROUNDING = 1e-14  # of the largest integral: a smaller one is 0
 Triple = tuple[int, int, int]
 
@@ -90,22 +92,16 @@ def _each(places: Triple) -> Iterator[Triple]:
 
 
 def twist_coupling(
-    beam: Beam,
-    bending: Bending,
-    places: tuple[str, slice, range],
-    convert: Converter,
-    exact: bool = False,
+    beam: Beam, bending: Bending, places: tuple[str, slice, range], convert: Converter
 ) -> TwistCoupling:
-    """The coupling of a beam with coordinates of all three directions, its numbers converted; exact:
-    integrals in rational numbers, which take long of many coordinates.
-    """
+    """The coupling of a beam with coordinates of all three directions, its numbers converted."""
     over = 1 / convert(beam.length) ** 3
     start = places[1].start
     totals: dict[Triple, Scalar] = {}
     for axis, direction in enumerate(TURNS):
         along = beam.along(STIFFNESS_OF[direction])
         unit = along.with_values([0] * len(along.numbers))  # integrals do not depend on the numbers
-        of_numbers = _integrals(bending, axis, unit, exact)
+        of_numbers = _integrals(bending, axis, unit)
         for number, integrals in zip(along.numbers, of_numbers, strict=True):
             value = convert(number) * over
             for triple, integral in integrals.items():
@@ -116,10 +112,11 @@ def twist_coupling(
 
 
 @lru_cache(maxsize=256)
-def _integrals(
-    bending: Bending, axis: int, along: BeamProperty, exact: bool
-) -> list[dict[Triple, Any]]:
-    """Integrals of -1/2 theta_a' (theta x theta')_a times the weight of each number."""
+def _integrals(bending: Bending, axis: int, along: BeamProperty) -> list[dict[Triple, Any]]:
+    """Integrals of -1/2 theta_a' (theta x theta')_a times the weight of each number; rational where
+    they are few.
+    """
+    exact = prod(bending.functions[direction].count for direction in TURNS) <= FEW
     breaks = tuple(sorted({*bending.breaks, *along.breaks}))
     degree = None if bending.degree is None else 3 * bending.degree + along.degree
     totals: list[dict[Triple, Any]] = [{} for _ in along.numbers]
