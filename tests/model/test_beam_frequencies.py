@@ -155,6 +155,16 @@ def frequencies_turning(speed):
     return scipy.linalg.eigh(K[1:, 1:], da.mass_matrix(turning, zero)[1:, 1:], eigvals_only=True)[0]
 
 
+def test_turning_beam_that_twists():
+    """The propeller moment: w^2 = w0^2 + Omega^2 (Iz - Iy) / Ix, turning about z, with w0 = pi/2 sqrt(GJ / Ix) / l."""
+    Ix, Iy, Iz, speed = 0.5, 0.1, 0.4, 3.0
+    blade = mechanism({"twist": da.beams.clamped_free(2, "twist")}, root=HINGE, kinematics="second_order", GJ=1.0, rotary_inertia=(Ix, Iy, Iz))
+    zero = np.zeros(blade.nv)
+    K = da.inverse_dynamics_derivatives(blade, zero, [speed, 0, 0], zero).dtau_dq
+    squares = scipy.linalg.eigh(K[1:, 1:], da.mass_matrix(blade, zero)[1:, 1:], eigvals_only=True)
+    np.testing.assert_allclose(squares, (np.array([1, 3]) * np.pi / 2) ** 2 / Ix + speed**2 * (Iz - Iy) / Ix, rtol=1e-12)
+
+
 def hermite_errors(elements, count=3):
     """Relative errors of b; the stiffness is that of the forces for unit displacements."""
     arm = mechanism({"bend_y": beams.hermite(elements)})
