@@ -131,6 +131,15 @@ class Bending:
         breaks, more = self._pieces(varying)
         return rule_of(breaks, max(2, 2 * (self._tangent_degree + 1)) + more, exact)
 
+    def turning_slices(self, exact: bool, varying: Sequence[BeamProperty]) -> Rule:
+        """Quadrature of the rotary inertia; exact to the second order in the coordinates where places
+        are of that order.
+        """
+        if not self.is_polynomial or self.degree is None:
+            return self.along(varying)
+        breaks, more = self._pieces(varying)
+        return rule_of(breaks, max(2, 2 * self._turn_degree) + more, exact)
+
     @cached_property
     def nodes(self) -> Rule:
         """Quadrature along the centre line; exact at its nodes for polynomials of the coordinates."""
@@ -154,9 +163,14 @@ class Bending:
     @property
     def _tangent_degree(self) -> int:
         """Degree of tangents along the beam, of polynomials of the coordinates."""
-        assert self.degree is not None
         order = 1 if self.kinematics == "first_order" else 2  # in slopes, and twist
-        return order * (self.degree - (TWIST not in self.at))
+        return order * self._turn_degree
+
+    @property
+    def _turn_degree(self) -> int:
+        """Degree of slopes and twist."""
+        assert self.degree is not None
+        return self.degree - (TWIST not in self.at)
 
     @property
     def _points(self) -> int:

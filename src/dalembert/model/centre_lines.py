@@ -31,8 +31,9 @@ from dalembert.model.joints.traced import (
     RATES,
     TracedMotion,
     derived,
+    plain,
 )
-from dalembert.spatial.turns import turned_axis
+from dalembert.spatial.turns import rate_map, turn_by
 from dalembert.spatial.vectors import (
     AXES,
     ZERO,
@@ -349,7 +350,10 @@ def _tangents(variables: tuple[str, ...], kinematics: str) -> TracedMotion:
                 theta[AXIS_OF[direction]] = y[direction]
         tangent = TANGENTS[kinematics](Vector(theta), y.get(STRETCH, 0))
         symbols = list(y.values())
-        columns = [derived(e, x) for x in symbols for e in tangent]
+        if kinematics == "exact":
+            columns = _exact_columns(variables, Vector(theta), y.get(STRETCH, 0))
+        else:
+            columns = [derived(e, x) for x in symbols for e in tangent]
         return TracedMotion(symbols, [], list(tangent), columns, rows=3)
 
 
@@ -371,7 +375,22 @@ def _third_order(theta: Vector, stretch: Scalar) -> Vector:
 
 
 def _exact(theta: Vector, stretch: Scalar) -> Vector:
-    return turned_axis(theta) * (1 + stretch)
+    return turn_by(theta).to_parent(AXES[0]) * (1 + stretch)
+
+
+def _exact_columns(variables: tuple[str, ...], theta: Vector, stretch: Scalar) -> list[Any]:
+    """Entries of its derivatives R (T_i x e_x) (1 + stretch), by the angular velocities T_i that
+    sections have too; of a derivative of R by its series more would be computed.
+    """
+    R = turn_by(theta)
+    columns: list[Any] = []
+    for direction in variables:
+        if direction == STRETCH:
+            columns += R.to_parent(AXES[0])
+        else:
+            spin = rate_map(theta, AXES[AXIS_OF[direction]])
+            columns += R.to_parent(spin.cross(AXES[0])) * (1 + stretch)
+    return [plain(e) for e in columns]
 
 
 TANGENTS = {

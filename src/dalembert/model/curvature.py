@@ -16,7 +16,9 @@ from typing import Any
 from dalembert.beams.beam_quadrature import Rule
 from dalembert.beams.shape_functions import TWIST
 from dalembert.expr import (
+    Expr,
     Graph,
+    directional,
     known_zero,
     symbol,
 )
@@ -37,9 +39,11 @@ from dalembert.model.joints.traced import (
 from dalembert.model.numbers import Converter
 from dalembert.spatial.turns import rate_map
 from dalembert.spatial.vectors import (
+    AXES,
     Scalar,
     Vector,
     dot,
+    summed,
 )
 
 Rows = list[list[Scalar]]
@@ -119,7 +123,13 @@ class CurvatureForces(BeamForces):
         for variables, x in zip(_numbers(self.bending, self.rule)[node], delta, strict=True):
             for k, number in variables:
                 y[k] = y[k] + x * number
-        return [x * scale for x, scale in zip(y, self._scales, strict=True)]
+        turning = self.bending.turning  # in the form of sections, which share what they compute
+        turned = [
+            x if direction == TWIST else x / self.length
+            for x, direction in zip(y, turning * 2, strict=True)
+        ]
+        m = len(turning)
+        return [*turned[:m], *(x / self.length for x in turned[m:])]
 
     def _at_nodes(
         self, which: int, delta: Sequence[Scalar], rates: Sequence[Scalar]
@@ -194,10 +204,15 @@ def _plan(turning: tuple[str, ...], which: int) -> Plan:
         y = [symbol(f"{order} {d}") for order in ("turn", "bend") for d in turning]
         rates = [symbol(f"rate of {x.name}") for x in y]
         C = [symbol(name) for name in ("GJ", "EIy", "EIz")]
-        theta, bent = (_vector(turning, part) for part in (y[: len(turning)], y[len(turning) :]))
-        kappa = rate_map(theta, bent)
+        turns, bends = y[: len(turning)], y[len(turning) :]
+        theta = _vector(turning, turns)
+        T = [rate_map(theta, AXES[AXIS_OF[direction]]) for direction in turning]
+        kappa = summed(T, bends)
+        # d kappa / d theta_j = dT_j/dx + kappa x T_j: fewer operations than derivatives of kappa
+        changes = [Vector(_along(e, turns, bends) for e in t) for t in T]
+        by_turns = [change + kappa.cross(t) for change, t in zip(changes, T, strict=True)]
         moments = [c * k for c, k in zip(C, kappa, strict=True)]
-        by_y = [[derived(k, x) for k in kappa] for x in y]
+        by_y = [*by_turns, *T]
         rate = [dot([row[k] for row in by_y], rates) for k in range(3)]
         damped = [c * k for c, k in zip(C, rate, strict=True)]
         forces = [dot(row, moments) for row in by_y]
@@ -211,6 +226,11 @@ def _plan(turning: tuple[str, ...], which: int) -> Plan:
             DAMPING_BY_Y: lambda: [derived(f, x) for x in y for f in damping_forces],
         }
         return Plan([*y, *rates, *C], outputs[which]())
+
+
+def _along(e: Any, turns: list[Any], bends: list[Any]) -> Any:
+    """Derivative along the beam of an expression of the turns, or of a number."""
+    return directional(e, turns, bends) if isinstance(e, Expr) else 0
 
 
 def _vector(turning: tuple[str, ...], components: Sequence[Any]) -> Vector:

@@ -13,7 +13,6 @@ from dalembert.beams.beam_quadrature import Rule
 from dalembert.beams.integrals import cumulative_weights
 from dalembert.beams.shape_functions import TWIST
 from dalembert.model.centre_lines import TurnedLine
-from dalembert.spatial.inertias import Inertia
 from dalembert.spatial.vectors import Scalar
 
 Rows = list[list[Scalar]]
@@ -27,12 +26,11 @@ class LineMass:
         r_i = length sum_j W_ij t_j,   sum_i m_i r_i = sum_j w_j t_j,
         sum_i m_i r_i r_i^T = sum_jk G_jk t_j t_k^T
 
-    bodies : the slices in the tree; others : inertia that they have besides, or None
+    bodies : the slices in the tree
     rule : quadrature of their mass; density : mass per length [kg/m]
     """
 
     bodies: tuple[int, ...]
-    others: tuple[Inertia | None, ...]
     line: TurnedLine
     rule: Rule
     density: BeamProperty

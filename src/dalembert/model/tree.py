@@ -200,22 +200,17 @@ class Tree:
         """Inertia of each body without the lines."""
         inertia = list(self.inertia)
         for line in self.lines:
-            for i, other in zip(line.bodies, line.others, strict=True):
-                inertia[i] = other or NO_INERTIA
+            for i in line.bodies:
+                inertia[i] = NO_INERTIA
         return tuple(inertia)
 
     @cached_property
     def bodies(self) -> tuple[int, ...]:
-        """Bodies, parents before children, for algorithms that take lines as wholes: no slices that
-        have nothing besides.
+        """Bodies, parents before children, for algorithms that take lines as wholes: without
+        their slices.
         """
-        alone = {
-            i
-            for line in self.lines
-            for i, other in zip(line.bodies, line.others, strict=True)
-            if other is None
-        }
-        return tuple(i for i in self.outward() if i not in alone)
+        on_lines = {i for line in self.lines for i in line.bodies}
+        return tuple(i for i in self.outward() if i not in on_lines)
 
     @property
     def n(self) -> int:

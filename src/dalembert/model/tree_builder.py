@@ -63,6 +63,7 @@ from dalembert.spatial.rotations import (
 from dalembert.spatial.transforms import Transform
 from dalembert.spatial.vectors import (
     ZERO,
+    ZERO_MATRIX,
     Matrix,
     Scalar,
     Vector,
@@ -210,21 +211,31 @@ class _TreeBuilder:
             self.elastic.append(curvature_forces(beam, bending, places, self.convert))
         if bending.couples_twist:
             self.elastic.append(twist_coupling(beam, bending, places, self.convert))
-        rule = bending.slices(self.exact, beam.inertias)
-        slices = [inertia for _, inertia in self._slices(beam, rule)]
-        bodies = [self._section(element, xi, beam.has_rotary_inertia) for xi in rule.nodes]
-        for xi, k, slice_of_mass in zip(rule.nodes, bodies, slices, strict=True):
-            name = _slice_name(element.body, (element.number + xi) / element.body.elements)
-            self._put_slice(MassSlice(name, k, Transform(), slice_of_mass))
+        mass_per_length, *rotary = beam.inertias
+        rule = bending.slices(self.exact, [mass_per_length])
+        slices = [Inertia(x.m, ZERO, ZERO_MATRIX) for _, x in self._slices(beam, rule)]
+        bodies = self._put_slices(element, rule, slices, turns=False)
+        if beam.has_rotary_inertia:
+            turning = bending.turning_slices(self.exact, rotary)
+            slices = [Inertia(0, ZERO, x.J) for _, x in self._slices(beam, turning)]
+            self._put_slices(element, turning, slices, turns=True)
         # sums over slices of the first order are constants, and exact in rational numbers
         if not self.exact and bending.kinematics != "first_order":
             line = tangents_of(bending)
-            turns = beam.has_rotary_inertia
-            others = tuple(Inertia(0, ZERO, inertia.J) if turns else None for inertia in slices)
-            mass_per_length = beam.inertias[0]
             density = mass_per_length.with_values([*map(self.convert, mass_per_length.numbers)])
             length = self.convert(beam.length)
-            self.lines.append(LineMass(tuple(bodies), others, line, rule, density, length))
+            self.lines.append(LineMass(tuple(bodies), line, rule, density, length))
+
+    def _put_slices(
+        self, element: _Element, rule: Rule, slices: list[Inertia], turns: bool
+    ) -> list[int]:
+        """Add slices of an element, each on its section; turns: these of rotary inertia."""
+        body = element.body
+        bodies = [self._section(element, xi, turns) for xi in rule.nodes]
+        for xi, k, inertia in zip(rule.nodes, bodies, slices, strict=True):
+            name = _slice_name(body, (element.number + xi) / body.elements)
+            self._put_slice(MassSlice(name + ", turning" * turns, k, Transform(), inertia))
+        return bodies
 
     def _put_slice(self, piece: MassSlice) -> None:
         if piece.body:  # a beam fixed to the base never moves
