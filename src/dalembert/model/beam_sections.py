@@ -21,6 +21,7 @@ from dalembert.expr import (
 from dalembert.model.bending import (
     AXIS_OF,
     Bending,
+    on_axes,
     total_of,
 )
 from dalembert.model.centre_lines import (
@@ -54,6 +55,7 @@ from dalembert.spatial.turns import (
     SMALL_TERMS,
     TERMS,
     rate_map,
+    rate_map_change,
     turn_by,
 )
 from dalembert.spatial.vectors import (
@@ -251,14 +253,16 @@ def _turns(turning: tuple[str, ...], kinematics: str) -> TracedMotion:
     terms = TERMS if kinematics == "exact" else SMALL_TERMS
     with Graph():
         symbols = [symbol(direction) for direction in turning]
-        theta: list[Any] = [0, 0, 0]
-        for direction, y in zip(turning, symbols, strict=True):
-            theta[AXIS_OF[direction]] = y
-        columns: list[Any] = []
-        for direction in turning:
-            columns += rate_map(Vector(theta), AXES[AXIS_OF[direction]], terms)
-        R = turn_by(Vector(theta), terms)
-        return TracedMotion(symbols, [], _entries(R), [plain(e) for e in columns], rows=3)
+        theta = on_axes(turning, symbols)
+        axes = [AXES[AXIS_OF[direction]] for direction in turning]
+        columns = [plain(e) for axis in axes for e in rate_map(theta, axis, terms)]
+
+        def rates(v: Sequence[Any]) -> list[Any]:
+            """Entries of the rates of the columns."""
+            by = on_axes(turning, v)
+            return [e for axis in axes for e in rate_map_change(theta, axis, by, terms)]
+
+        return TracedMotion(symbols, [], _entries(turn_by(theta, terms)), columns, 3, rates)
 
 
 def _entries(R: Rotation) -> list[Any]:

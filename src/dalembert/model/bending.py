@@ -132,13 +132,13 @@ class Bending:
         return rule_of(breaks, max(2, 2 * (self._tangent_degree + 1)) + more, exact)
 
     def turning_slices(self, exact: bool, varying: Sequence[BeamProperty]) -> Rule:
-        """Quadrature of the rotary inertia; exact to the second order in the coordinates where places
-        are of that order.
+        """Quadrature of the rotary inertia. Where places are of the second order: exact to that order,
+        and to 1e-9 of the kinetic energy beyond.
         """
         if not self.is_polynomial or self.degree is None:
             return self.along(varying)
         breaks, more = self._pieces(varying)
-        return rule_of(breaks, max(2, 2 * self._turn_degree) + more, exact)
+        return rule_of(breaks, 2 * (self._turn_degree + 1) + more, exact)
 
     @cached_property
     def nodes(self) -> Rule:
@@ -209,6 +209,14 @@ class Bending:
         turned = (x for d in self.turning for x in self.turns_by(d, xi))
         moved = (x for _, functions in self.shapes for x in functions.values(xi))
         return not any(turned) and not any(moved)
+
+
+def on_axes(turning: Sequence[str], components: Sequence[Any]) -> Vector:
+    """The vector with components about the axes of some directions."""
+    vector: list[Any] = [0, 0, 0]
+    for direction, x in zip(turning, components, strict=True):
+        vector[AXIS_OF[direction]] = x
+    return Vector(vector)
 
 
 def total_of(numbers: Sequence[Any], values: Sequence[Scalar]) -> Scalar:

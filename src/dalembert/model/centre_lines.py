@@ -22,6 +22,7 @@ from dalembert.expr import Graph, symbol
 from dalembert.model.bending import (
     AXIS_OF,
     Bending,
+    on_axes,
     total_of,
 )
 from dalembert.model.joints.traced import (
@@ -33,7 +34,7 @@ from dalembert.model.joints.traced import (
     derived,
     plain,
 )
-from dalembert.spatial.turns import rate_map, turn_by
+from dalembert.spatial.turns import rate_map, rate_map_change, turn_by
 from dalembert.spatial.vectors import (
     AXES,
     ZERO,
@@ -342,19 +343,53 @@ class TurnedLine(CentreLine):
 @lru_cache(maxsize=64)
 def _tangents(variables: tuple[str, ...], kinematics: str) -> TracedMotion:
     """Tangent r' of a cross-section by its local variables, with derivatives."""
+    if kinematics == "exact":
+        return _exact_tangents(variables)
     with Graph():
-        y = {name: symbol(name) for name in variables}
-        theta: list[Any] = [0, 0, 0]
-        for direction in variables:
-            if direction in AXIS_OF:
-                theta[AXIS_OF[direction]] = y[direction]
-        tangent = TANGENTS[kinematics](Vector(theta), y.get(STRETCH, 0))
-        symbols = list(y.values())
-        if kinematics == "exact":
-            columns = _exact_columns(variables, Vector(theta), y.get(STRETCH, 0))
-        else:
-            columns = [derived(e, x) for x in symbols for e in tangent]
+        symbols = [symbol(name) for name in variables]
+        theta, stretch = _turns_and_stretch(variables, symbols)
+        tangent = TANGENTS[kinematics](theta, stretch)
+        columns = [derived(e, x) for x in symbols for e in tangent]
         return TracedMotion(symbols, [], list(tangent), columns, rows=3)
+
+
+def _exact_tangents(variables: tuple[str, ...]) -> TracedMotion:
+    """R e_x (1 + u'), its derivatives R (T_i x e_x) (1 + u') and R e_x, and their rates, by the
+    angular velocities T_i that sections have too.
+    """
+    with Graph():
+        symbols = [symbol(name) for name in variables]
+        theta, stretch = _turns_and_stretch(variables, symbols)
+        R, longer = turn_by(theta), 1 + stretch
+        axes = [AXES[AXIS_OF[name]] for name in variables if name != STRETCH]
+        spins = [rate_map(theta, axis) for axis in axes]
+        bent = [spin.cross(AXES[0]) for spin in spins]
+        columns = [R.to_parent(x) * longer for x in bent]
+        if STRETCH in variables:
+            columns.append(R.to_parent(AXES[0]))
+
+        def rates(v: Sequence[Any]) -> list[Any]:
+            """Entries of the rates of the columns."""
+            by, stretching = _turns_and_stretch(variables, v)
+            omega = summed(spins, v[: len(axes)]) if axes else ZERO
+            changes = [rate_map_change(theta, axis, by).cross(AXES[0]) for axis in axes]
+            found = [
+                R.to_parent((omega.cross(x) + change) * longer + x * stretching)
+                for x, change in zip(bent, changes, strict=True)
+            ]
+            if STRETCH in variables:
+                found.append(R.to_parent(omega.cross(AXES[0])))
+            return [e for vector in found for e in vector]
+
+        entries = [plain(e) for column in columns for e in column]
+        return TracedMotion(symbols, [], list(R.to_parent(AXES[0]) * longer), entries, 3, rates)
+
+
+def _turns_and_stretch(variables: Sequence[str], y: Sequence[Any]) -> tuple[Vector, Scalar]:
+    """Rotation vector and u' by local variables, or their rates."""
+    if STRETCH in variables:
+        return on_axes(variables[:-1], y[:-1]), y[-1]
+    return on_axes(variables, y), 0
 
 
 def _first_order(theta: Vector, stretch: Scalar) -> Vector:
@@ -374,28 +409,8 @@ def _third_order(theta: Vector, stretch: Scalar) -> Vector:
     return turned * (1 + stretch)
 
 
-def _exact(theta: Vector, stretch: Scalar) -> Vector:
-    return turn_by(theta).to_parent(AXES[0]) * (1 + stretch)
-
-
-def _exact_columns(variables: tuple[str, ...], theta: Vector, stretch: Scalar) -> list[Any]:
-    """Entries of its derivatives R (T_i x e_x) (1 + stretch), by the angular velocities T_i that
-    sections have too; of a derivative of R by its series more would be computed.
-    """
-    R = turn_by(theta)
-    columns: list[Any] = []
-    for direction in variables:
-        if direction == STRETCH:
-            columns += R.to_parent(AXES[0])
-        else:
-            spin = rate_map(theta, AXES[AXIS_OF[direction]])
-            columns += R.to_parent(spin.cross(AXES[0])) * (1 + stretch)
-    return [plain(e) for e in columns]
-
-
 TANGENTS = {
     "first_order": _first_order,
     "second_order": _second_order,
     "third_order": _third_order,
-    "exact": _exact,
 }

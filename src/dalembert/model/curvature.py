@@ -11,14 +11,11 @@ from functools import (
     cached_property,
     lru_cache,
 )
-from typing import Any
 
 from dalembert.beams.beam_quadrature import Rule
 from dalembert.beams.shape_functions import TWIST
 from dalembert.expr import (
-    Expr,
     Graph,
-    directional,
     known_zero,
     symbol,
 )
@@ -29,6 +26,7 @@ from dalembert.model.beam import (
 from dalembert.model.bending import (
     AXIS_OF,
     Bending,
+    on_axes,
     total_of,
 )
 from dalembert.model.elasticity import BeamForces
@@ -37,11 +35,10 @@ from dalembert.model.joints.traced import (
     derived,
 )
 from dalembert.model.numbers import Converter
-from dalembert.spatial.turns import rate_map
+from dalembert.spatial.turns import rate_map, rate_map_change
 from dalembert.spatial.vectors import (
     AXES,
     Scalar,
-    Vector,
     dot,
     summed,
 )
@@ -205,11 +202,13 @@ def _plan(turning: tuple[str, ...], which: int) -> Plan:
         rates = [symbol(f"rate of {x.name}") for x in y]
         C = [symbol(name) for name in ("GJ", "EIy", "EIz")]
         turns, bends = y[: len(turning)], y[len(turning) :]
-        theta = _vector(turning, turns)
-        T = [rate_map(theta, AXES[AXIS_OF[direction]]) for direction in turning]
+        theta = on_axes(turning, turns)
+        axes = [AXES[AXIS_OF[direction]] for direction in turning]
+        T = [rate_map(theta, axis) for axis in axes]
         kappa = summed(T, bends)
         # d kappa / d theta_j = dT_j/dx + kappa x T_j: fewer operations than derivatives of kappa
-        changes = [Vector(_along(e, turns, bends) for e in t) for t in T]
+        along = on_axes(turning, bends)
+        changes = [rate_map_change(theta, axis, along) for axis in axes]
         by_turns = [change + kappa.cross(t) for change, t in zip(changes, T, strict=True)]
         moments = [c * k for c, k in zip(C, kappa, strict=True)]
         by_y = [*by_turns, *T]
@@ -226,18 +225,6 @@ def _plan(turning: tuple[str, ...], which: int) -> Plan:
             DAMPING_BY_Y: lambda: [derived(f, x) for x in y for f in damping_forces],
         }
         return Plan([*y, *rates, *C], outputs[which]())
-
-
-def _along(e: Any, turns: list[Any], bends: list[Any]) -> Any:
-    """Derivative along the beam of an expression of the turns, or of a number."""
-    return directional(e, turns, bends) if isinstance(e, Expr) else 0
-
-
-def _vector(turning: tuple[str, ...], components: Sequence[Any]) -> Vector:
-    vector: list[Any] = [0, 0, 0]
-    for direction, x in zip(turning, components, strict=True):
-        vector[AXIS_OF[direction]] = x
-    return Vector(vector)
 
 
 def curvature_forces(

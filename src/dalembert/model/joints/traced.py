@@ -41,6 +41,7 @@ class TracedMotion:
     q : symbols of the coordinates; numbers : symbols of numbers
     placement : expressions of any meaning
     columns : entries of the columns; rows : entries of each
+    rates : of these entries from v, where there is a shorter form than their derivatives
     """
 
     def __init__(
@@ -50,17 +51,21 @@ class TracedMotion:
         placement: list[Any],
         columns: list[Any],
         rows: int = 6,
+        rates: Callable[[list[Expr]], list[Any]] | None = None,
     ):
         self.graph = q[0].graph
         self.v = [symbol(f"velocity {k} of a joint", self.graph) for k in range(len(q))]
         self.q, self.rows = q, rows
         self.inputs = [*q, *numbers, *self.v]
         self.placement, self.columns = placement, columns
+        self._rates = rates
         self._plans: dict[int, Plan] = {}
 
     @cached_property
     def rates(self) -> list[Any]:
         """Rates of the entries of the columns."""
+        if self._rates is not None:
+            return [plain(e) for e in self._rates(self.v)]
         return [
             directional(e, self.q, self.v) if isinstance(e, Expr) else 0.0 for e in self.columns
         ]
