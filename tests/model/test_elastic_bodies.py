@@ -4,8 +4,10 @@ import numpy as np
 import pytest
 
 import dalembert as da
+from dalembert.beams.beam_quadrature import gauss
 from dalembert.formulations.newton_euler.inverse import required_forces
 from dalembert.formulations.newton_euler.mass_matrix import composite_mass_matrix
+from dalembert.model.bending import Bending
 from elastic_arms import MODES, arm, state
 
 KINEMATICS = ("first_order", "second_order", "third_order", "exact")
@@ -57,6 +59,17 @@ def test_derivatives_and_jacobians_of_an_elastic_arm(kinematics, modes, elements
         J_rate = da.jacobian_rate(mechanism, q, qd, frame)
         step = 1e-6
         np.testing.assert_allclose(J_rate, (da.jacobian(mechanism, q + step * qd, frame) - da.jacobian(mechanism, q - step * qd, frame)) / (2 * step), atol=1e-7)
+
+
+@pytest.mark.parametrize("kinematics", KINEMATICS[:2])
+def test_rotary_inertia_at_few_places_is_that_at_many(kinematics, monkeypatch):
+    few = arm(kinematics, "space")
+    q, *_ = state(few)
+    M = da.mass_matrix(few, q)
+    monkeypatch.setattr(Bending, "turning_slices", lambda self, exact, varying: gauss(self.breaks, 20))
+    many = da.Mechanism("many", few.bodies, few.joints, few.frames)
+    assert many.tree().n > few.tree().n + 10
+    np.testing.assert_allclose(da.mass_matrix(many, q), M, rtol=0, atol=1e-9 * abs(M).max())
 
 
 @pytest.mark.parametrize("modes", MODES)
