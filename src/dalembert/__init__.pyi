@@ -134,9 +134,12 @@ from dalembert.kinematics.momentum import center_of_mass_jacobian as center_of_m
 from dalembert.kinematics.momentum import centroidal_momentum_matrix as centroidal_momentum_matrix
 from dalembert.kinematics.poses import center_of_mass as center_of_mass
 from dalembert.kinematics.poses import placement as placement
-from dalembert.model.beam import Beam as Beam
-from dalembert.model.beam_damping import ModalDamping as ModalDamping
-from dalembert.model.beam_damping import Rayleigh as Rayleigh
+from dalembert.model.elastic.beam import Beam as Beam
+from dalembert.model.elastic.beam_damping import ModalDamping as ModalDamping
+from dalembert.model.elastic.beam_damping import Rayleigh as Rayleigh
+from dalembert.model.elastic.tip_loads import TipLoad as TipLoad
+from dalembert.model.elastic.tip_loads import tip_load as tip_load
+from dalembert.model.elastic.transmissions import Transmission as Transmission
 from dalembert.model.external_forces import ExternalForce as ExternalForce
 from dalembert.model.findings import Finding as Finding
 from dalembert.model.friction_laws import Stribeck as Stribeck
@@ -160,9 +163,6 @@ from dalembert.model.parts import Frame as Frame
 from dalembert.model.parts import Joint as Joint
 from dalembert.model.parts import Limits as Limits
 from dalembert.model.parts import Mimic as Mimic
-from dalembert.model.tip_loads import TipLoad as TipLoad
-from dalembert.model.tip_loads import tip_load as tip_load
-from dalembert.model.transmissions import Transmission as Transmission
 from dalembert.native.function import function as function
 from dalembert.readers.dh import DHParameters as DHParameters
 from dalembert.readers.dh import from_dh as from_dh

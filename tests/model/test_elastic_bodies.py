@@ -7,7 +7,7 @@ import dalembert as da
 from dalembert.beams.beam_quadrature import gauss
 from dalembert.formulations.newton_euler.inverse import required_forces
 from dalembert.formulations.newton_euler.mass_matrix import composite_mass_matrix
-from dalembert.model.bending import Bending
+from dalembert.model.elastic.bending import Bending
 from elastic_arms import MODES, arm, state
 
 KINEMATICS = ("first_order", "second_order", "third_order", "exact")

@@ -35,8 +35,8 @@ from dalembert.formulations.newton_euler.body_rates import (
 )
 from dalembert.formulations.newton_euler.inverse import joint_motion
 from dalembert.kinematics.forces import external_wrenches
-from dalembert.model.beam_sections import BeamSection
-from dalembert.model.bending import AXIS_OF
+from dalembert.model.elastic.beam_sections import BeamSection
+from dalembert.model.elastic.bending import AXIS_OF
 from dalembert.model.linkage import Entry
 from dalembert.model.mechanism import Mechanism
 from dalembert.model.numbers import as_float

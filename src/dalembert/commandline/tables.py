@@ -12,8 +12,8 @@ from dalembert.analysis.freedoms import degrees_of_freedom
 from dalembert.commandline.output import TableColumn, left, line, message, show_table
 from dalembert.constraints.closures import Closure
 from dalembert.errors import ConstraintError
-from dalembert.model.beam import Beam
 from dalembert.model.constraint import Constraint
+from dalembert.model.elastic.beam import Beam
 from dalembert.model.mechanism import Mechanism
 from dalembert.model.numbers import Number, as_float, is_symbolic
 from dalembert.model.parts import Joint

@@ -25,12 +25,12 @@ from dalembert.errors import (
 )
 from dalembert.kinematics.forces import passive_force
 from dalembert.kinematics.poses import placement
+from dalembert.model.elastic.turn_limits import warn_of_turns
 from dalembert.model.external_forces import (
     ExternalForce,
     opened_loads,
 )
 from dalembert.model.mechanism import Mechanism
-from dalembert.model.turn_limits import warn_of_turns
 from dalembert.spatial.arrays import (
     Array,
     Values,

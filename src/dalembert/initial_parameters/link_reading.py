@@ -11,7 +11,7 @@ from dalembert.beams.shape_functions import BEND_Y, BEND_Z, TWIST
 from dalembert.errors import DalembertWarning, ModelError, caller_level
 from dalembert.initial_parameters.houbolt import Levels
 from dalembert.initial_parameters.link_row import LinkRow, Payload
-from dalembert.model.beam import Beam
+from dalembert.model.elastic.beam import Beam
 from dalembert.model.joints import Revolute
 from dalembert.model.mechanism import Mechanism
 from dalembert.model.numbers import as_float, is_symbolic

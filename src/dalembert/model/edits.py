@@ -29,13 +29,13 @@ from dalembert.model.constraint import (
     Constraint,
     principles_of,
 )
-from dalembert.model.elastic_declarations import rigid_again, undamped
-from dalembert.model.findings import Finding
-from dalembert.model.flexible_drives import (
+from dalembert.model.elastic.elastic_declarations import rigid_again, undamped
+from dalembert.model.elastic.flexible_drives import (
     stiffly_driven,
     undamped_drives,
     with_spring_to,
 )
+from dalembert.model.findings import Finding
 from dalembert.model.joints import (
     Fixed,
     Free,

@@ -29,8 +29,8 @@ from dalembert.expr import (
     Expr,
     free_symbols,
 )
-from dalembert.model.beam_sections import start_of
 from dalembert.model.constraint import Constraint
+from dalembert.model.elastic.beam_sections import start_of
 from dalembert.model.findings import Finding
 from dalembert.model.joints import JointType
 from dalembert.model.numbered import Part

@@ -48,13 +48,14 @@ from dalembert.model import (
     paths,
     validation,
 )
-from dalembert.model.beam import Beam
 from dalembert.model.constraint import Constraint
 from dalembert.model.content import digest
-from dalembert.model.elastic_declarations import (
+from dalembert.model.elastic.beam import Beam
+from dalembert.model.elastic.elastic_declarations import (
     ElasticDeclaration,
     declared,
 )
+from dalembert.model.elastic.flexible_drives import with_flexible_joints
 from dalembert.model.external_forces import opened_loads
 from dalembert.model.findings import (
     MAX_LISTED,
@@ -62,7 +63,6 @@ from dalembert.model.findings import (
     collapsed,
     listed,
 )
-from dalembert.model.flexible_drives import with_flexible_joints
 from dalembert.model.joints.base import BUILT_IN
 from dalembert.model.linkage import Linkage
 from dalembert.model.numbers import (

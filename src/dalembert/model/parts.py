@@ -16,13 +16,14 @@ from dalembert.arguments import (
     check_whole,
 )
 from dalembert.errors import ModelError
-from dalembert.model.beam import (
+from dalembert.model.elastic.beam import (
     MODES,
     Beam,
     check_beam,
     shapes_of,
 )
-from dalembert.model.bending import Bending
+from dalembert.model.elastic.bending import Bending
+from dalembert.model.elastic.transmissions import Transmission
 from dalembert.model.friction_laws import Stribeck
 from dalembert.model.joints import (
     Fixed,
@@ -45,7 +46,6 @@ from dalembert.model.origins import (
     Origin,
     Source,
 )
-from dalembert.model.transmissions import Transmission
 from dalembert.spatial.inertias import Inertia
 from dalembert.spatial.vectors import (
     Matrix,

@@ -12,11 +12,11 @@ from typing import Any, NamedTuple
 from dalembert.errors import UnknownNameError
 from dalembert.expr import known_zero
 from dalembert.model.constraint import FramePlace
-from dalembert.model.elasticity import BeamForces
+from dalembert.model.elastic.elasticity import BeamForces
+from dalembert.model.elastic.line_masses import LineMass
+from dalembert.model.elastic.transmissions import TransmissionSpring
 from dalembert.model.joints import JointType
-from dalembert.model.line_masses import LineMass
 from dalembert.model.numbers import Converter
-from dalembert.model.transmissions import TransmissionSpring
 from dalembert.spatial.inertias import NO_INERTIA, Inertia
 from dalembert.spatial.motion_force import NO_MOTION, Force, Motion, combined
 from dalembert.spatial.transforms import Transform

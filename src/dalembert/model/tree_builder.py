@@ -18,17 +18,19 @@ from dalembert.beams.beam_quadrature import Rule
 from dalembert.beams.integrals import rule_of
 from dalembert.errors import ModelError
 from dalembert.expr import evaluate, free_symbols, known_zero
-from dalembert.model.beam import Beam
-from dalembert.model.beam_sections import BeamSection
-from dalembert.model.bending import Bending
-from dalembert.model.centre_lines import tangents_of
-from dalembert.model.curvature import curvature_forces
-from dalembert.model.elasticity import (
+from dalembert.model.elastic.beam import Beam
+from dalembert.model.elastic.beam_sections import BeamSection
+from dalembert.model.elastic.bending import Bending
+from dalembert.model.elastic.centre_lines import tangents_of
+from dalembert.model.elastic.curvature import curvature_forces
+from dalembert.model.elastic.elasticity import (
     BeamForces,
     elasticity,
 )
+from dalembert.model.elastic.line_masses import LineMass
+from dalembert.model.elastic.transmissions import TransmissionSpring
+from dalembert.model.elastic.twist_coupling import twist_coupling
 from dalembert.model.joints.base import BUILT_IN
-from dalembert.model.line_masses import LineMass
 from dalembert.model.linkage import Linkage
 from dalembert.model.numbers import (
     Converter,
@@ -45,13 +47,11 @@ from dalembert.model.parts import (
     Body,
     Joint,
 )
-from dalembert.model.transmissions import TransmissionSpring
 from dalembert.model.tree import (
     MassSlice,
     Tree,
     TreeJoint,
 )
-from dalembert.model.twist_coupling import twist_coupling
 from dalembert.spatial.inertias import (
     NO_INERTIA,
     Inertia,

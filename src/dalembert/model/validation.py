@@ -18,8 +18,9 @@ import numpy as np
 
 from dalembert.errors import nearest
 from dalembert.model import pivots
-from dalembert.model.beam_doubts import beam_doubts
-from dalembert.model.beam_findings import beam_findings
+from dalembert.model.elastic.beam_doubts import beam_doubts
+from dalembert.model.elastic.beam_findings import beam_findings
+from dalembert.model.elastic.transmissions import Transmission
 from dalembert.model.findings import (
     MAX_LISTED,
     Finding,
@@ -45,7 +46,6 @@ from dalembert.model.parts import (
     Frame,
     Joint,
 )
-from dalembert.model.transmissions import Transmission
 from dalembert.model.tree import Tree
 from dalembert.model.units import unit_findings
 

@@ -14,19 +14,19 @@ from dalembert.beams.shape_functions import (
     ShapeFunctions,
 )
 from dalembert.errors import ReadError
-from dalembert.model.beam import (
+from dalembert.model.elastic.beam import (
     BENDS,
     KINEMATICS,
     MODES,
     SECTION,
     Beam,
 )
-from dalembert.model.beam_damping import (
+from dalembert.model.elastic.beam_damping import (
     BeamDamping,
     ModalDamping,
     Rayleigh,
 )
-from dalembert.model.elastic_declarations import ElasticDeclaration
+from dalembert.model.elastic.elastic_declarations import ElasticDeclaration
 from dalembert.model.parts import Body
 from dalembert.readers.section_tables import (
     material_of,

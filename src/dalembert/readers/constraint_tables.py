@@ -25,11 +25,11 @@ from dalembert.model.constraint import (
     FramePlace,
     principles_of,
 )
-from dalembert.model.elastic_declarations import (
+from dalembert.model.elastic.elastic_declarations import (
     ElasticDeclaration,
     declared,
 )
-from dalembert.model.flexible_drives import (
+from dalembert.model.elastic.flexible_drives import (
     FlexibleDrive,
     put_in,
 )

@@ -23,7 +23,7 @@ from dalembert.beams.shape_functions import (
     bends,
 )
 from dalembert.expr import Expr
-from dalembert.model.beam import MOST_MODES
+from dalembert.model.elastic.beam import MOST_MODES
 from dalembert.model.numbers import as_float
 from dalembert.readers.toml_tables import Table
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from dalembert.model.flexible_drives import FlexibleDrive
+from dalembert.model.elastic.flexible_drives import FlexibleDrive
+from dalembert.model.elastic.transmissions import Transmission
 from dalembert.model.parts import Joint
-from dalembert.model.transmissions import Transmission
 from dalembert.readers.toml_tables import (
     Table,
     unless,

@@ -14,9 +14,9 @@ from dalembert.formulations.hamilton.velocity_solver import Solver
 from dalembert.integrators import External, FixedStep, Method
 from dalembert.integrators.fixed_point import HUGE
 from dalembert.kinematics.forces import STICK
+from dalembert.model.elastic.turn_limits import warn_of_turns
 from dalembert.model.friction_laws import Stribeck
 from dalembert.model.mechanism import Mechanism
-from dalembert.model.turn_limits import warn_of_turns
 from dalembert.native.propagator import Trajectories, joined
 from dalembert.purity.examine import INSTEAD
 from dalembert.results import streaming

@@ -22,7 +22,7 @@ from dalembert.closed_forms.derivation.run_links import (
     going_on,
     turned_by,
 )
-from dalembert.model.centre_lines import line_of
+from dalembert.model.elastic.centre_lines import line_of
 from dalembert.model.tree import Tree
 from dalembert.spatial.rotations import NO_ROTATION, coordinate_axis
 from dalembert.spatial.vectors import AXES, ZERO, Vector

@@ -11,8 +11,8 @@ from typing import Any
 from dalembert.closed_forms.derivation.meanings import meanings_of
 from dalembert.errors import DalembertError, UnknownNameError
 from dalembert.expr import Expr, Graph, free_symbols, symbol
-from dalembert.model.beam import Beam
 from dalembert.model.constraint import FramePlace
+from dalembert.model.elastic.beam import Beam
 from dalembert.model.mechanism import Mechanism, without_warnings
 from dalembert.model.numbers import as_float, is_symbolic, several
 from dalembert.model.origins import Origin

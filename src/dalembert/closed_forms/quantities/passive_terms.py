@@ -9,7 +9,7 @@ from dalembert.closed_forms.algebra.factored import DRAFT, factored
 from dalembert.closed_forms.algebra.ring import plain
 from dalembert.closed_forms.algebra.sums import Call, Name, Sum, Term, single
 from dalembert.closed_forms.derivation.mechanism_context import MechanismContext
-from dalembert.model.elasticity import BeamForces, Elasticity
+from dalembert.model.elastic.elasticity import BeamForces, Elasticity
 from dalembert.spatial.inertias import HALF
 
 

@@ -13,8 +13,8 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from dalembert.formulations.newton_euler.body_rates import Rates, outward_step
+from dalembert.model.elastic.line_masses import LineMass
 from dalembert.model.joints.traced import COLUMNS, PLACEMENT
-from dalembert.model.line_masses import LineMass
 from dalembert.model.tree import TreeJoint
 from dalembert.spatial.inertias import Inertia
 from dalembert.spatial.motion_force import NO_MOTION, Force, combined

@@ -14,7 +14,7 @@ from collections.abc import (
 from typing import NamedTuple
 
 from dalembert.formulations.newton_euler.line_dynamics import line_inertia
-from dalembert.model.line_masses import LineMass
+from dalembert.model.elastic.line_masses import LineMass
 from dalembert.model.tree import Tree
 from dalembert.spatial.inertias import (
     NO_INERTIA,

@@ -8,7 +8,7 @@ from collections.abc import (
     Sequence,
 )
 
-from dalembert.model.beam import Beam
+from dalembert.model.elastic.beam import Beam
 from dalembert.model.findings import Finding
 from dalembert.model.numbers import (
     as_float,
@@ -85,7 +85,7 @@ def place_on(beam: Beam, origin: Origin) -> Vector:
     Examples
     --------
     >>> import dalembert as da
-    >>> from dalembert.model.beam_findings import place_on
+    >>> from dalembert.model.elastic.beam_findings import place_on
     >>> place_on(da.Beam(1.0, origin=da.Origin((0.1, 0, 0))), da.Origin((1.1, 0, 0)))[0]
     1.0
     """

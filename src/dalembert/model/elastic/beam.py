@@ -39,7 +39,7 @@ from dalembert.errors import (
     UnknownNameError,
 )
 from dalembert.expr import known_zero
-from dalembert.model.beam_damping import (
+from dalembert.model.elastic.beam_damping import (
     BeamDamping,
     refuse_negative,
 )
@@ -414,7 +414,7 @@ def shapes_of(modes: Any, body: str) -> Shapes:
 
     Examples
     --------
-    >>> from dalembert.model.beam import shapes_of
+    >>> from dalembert.model.elastic.beam import shapes_of
     >>> [(direction, functions.count) for direction, functions in shapes_of(2, "link")]
     [('bend_y', 2), ('bend_z', 2)]
     """

@@ -25,7 +25,7 @@ from dalembert.beams.shape_functions import (
     TWIST,
     ShapeFunctions,
 )
-from dalembert.model.beam import Shapes
+from dalembert.model.elastic.beam import Shapes
 from dalembert.spatial.vectors import (
     Scalar,
     Vector,

@@ -12,7 +12,7 @@ from dalembert.beams.beam_properties import BeamProperty
 from dalembert.beams.beam_quadrature import Rule
 from dalembert.beams.integrals import cumulative_weights
 from dalembert.beams.shape_functions import TWIST
-from dalembert.model.centre_lines import TurnedLine
+from dalembert.model.elastic.centre_lines import TurnedLine
 from dalembert.spatial.vectors import Scalar
 
 Rows = list[list[Scalar]]

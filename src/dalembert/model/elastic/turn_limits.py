@@ -12,7 +12,7 @@ from dalembert.errors import (
     DalembertWarning,
     caller_level,
 )
-from dalembert.model.bending import Bending
+from dalembert.model.elastic.bending import Bending
 from dalembert.model.linkage import Linkage
 from dalembert.model.numbers import as_float
 from dalembert.model.parts import Body

@@ -19,17 +19,17 @@ from dalembert.expr import (
     known_zero,
     symbol,
 )
-from dalembert.model.beam import (
+from dalembert.model.elastic.beam import (
     STIFFNESS_OF,
     Beam,
 )
-from dalembert.model.bending import (
+from dalembert.model.elastic.bending import (
     AXIS_OF,
     Bending,
     on_axes,
     total_of,
 )
-from dalembert.model.elasticity import BeamForces
+from dalembert.model.elastic.elasticity import BeamForces
 from dalembert.model.joints.traced import (
     Plan,
     derived,

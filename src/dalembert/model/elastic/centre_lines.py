@@ -19,7 +19,7 @@ from dalembert.beams.shape_functions import (
     TWIST,
 )
 from dalembert.expr import Graph, symbol
-from dalembert.model.bending import (
+from dalembert.model.elastic.bending import (
     AXIS_OF,
     Bending,
     on_axes,

@@ -17,7 +17,7 @@ from dalembert.arguments import check_instance
 from dalembert.errors import (
     UnknownNameError,
 )
-from dalembert.model.beam import Beam
+from dalembert.model.elastic.beam import Beam
 from dalembert.model.findings import Finding
 from dalembert.model.linkage import Linkage
 from dalembert.model.numbers import (

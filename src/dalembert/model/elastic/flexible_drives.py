@@ -15,6 +15,7 @@ from dalembert.errors import (
     UnknownNameError,
 )
 from dalembert.expr import known_zero
+from dalembert.model.elastic.transmissions import Transmission
 from dalembert.model.linkage import Linkage
 from dalembert.model.numbers import Number
 from dalembert.model.parts import (
@@ -23,7 +24,6 @@ from dalembert.model.parts import (
     Limits,
     Mimic,
 )
-from dalembert.model.transmissions import Transmission
 
 L = TypeVar("L", bound=Linkage)
 

@@ -15,15 +15,15 @@ from typing import Any
 from dalembert.beams.beam_properties import BeamProperty
 from dalembert.beams.integrals import rule_of
 from dalembert.expr import known_zero
-from dalembert.model.beam import (
+from dalembert.model.elastic.beam import (
     STIFFNESS_OF,
     Beam,
 )
-from dalembert.model.bending import (
+from dalembert.model.elastic.bending import (
     AXIS_OF,
     Bending,
 )
-from dalembert.model.elasticity import BeamForces
+from dalembert.model.elastic.elasticity import BeamForces
 from dalembert.model.numbers import Converter
 from dalembert.spatial.vectors import Scalar
 

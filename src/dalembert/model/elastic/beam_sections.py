@@ -18,13 +18,13 @@ from dalembert.expr import (
     Graph,
     symbol,
 )
-from dalembert.model.bending import (
+from dalembert.model.elastic.bending import (
     AXIS_OF,
     Bending,
     on_axes,
     total_of,
 )
-from dalembert.model.centre_lines import (
+from dalembert.model.elastic.centre_lines import (
     CentreLine,
     line_of,
 )

@@ -7,7 +7,7 @@ from math import pi, sqrt
 from typing import Any
 
 from dalembert.beams.shape_functions import BEND_Y, BEND_Z, STRETCH, TWIST
-from dalembert.model.beam import STIFFNESS_OF, Beam
+from dalembert.model.elastic.beam import STIFFNESS_OF, Beam
 from dalembert.model.findings import Finding
 from dalembert.model.numbers import as_float, is_symbolic
 from dalembert.model.parts import Body

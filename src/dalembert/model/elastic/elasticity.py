@@ -20,11 +20,11 @@ from dalembert.beams.shape_functions import (
     bends,
 )
 from dalembert.expr import known_zero
-from dalembert.model.beam import (
+from dalembert.model.elastic.beam import (
     STIFFNESS_OF,
     Beam,
 )
-from dalembert.model.bending import Bending
+from dalembert.model.elastic.bending import Bending
 from dalembert.model.numbers import Converter
 from dalembert.spatial.vectors import (
     Scalar,

@@ -1,0 +1,1 @@
+"""Elastic parts of a mechanism: beams, their kinematics and forces, and drives behind springs."""
