@@ -22,7 +22,7 @@ import numpy as np
 
 import dalembert as da
 from dalembert.codegen.symbols import vector_of_symbols
-from elastic_peers import exudyn_runs
+from elastic_peers import Link, exudyn_runs
 from loops import END, START
 from report import machine
 
@@ -371,8 +371,8 @@ def peers(found: list[Measured]) -> str:
     head = ["Exudyn: elements a link", "step, ms", "run, ms", f"error to {CALM} s, m"]
     lines = [[*head, "exact beams to that error, ms", "times as fast"]]
     lines.append(["---"] * len(lines[0]))
-    numbers = (LENGTH, STIFFNESS, AXIAL, DENSITY, DAMPING)
-    for elements, h, took, motion in exudyn_runs(numbers, DURATION):
+    link = Link(LENGTH, STIFFNESS, AXIAL, DENSITY, DAMPING)
+    for elements, h, took, motion in exudyn_runs(link, DURATION):
         at = [int(np.argmin(np.abs(motion[:, 0] - t))) for t in rows[:, 0]]
         off = motion[at, 1:] - rows[:, 1:]
         off[:, :2] *= LENGTH

@@ -198,11 +198,21 @@ def pieces(ends_and_values: Sequence[tuple[Any, Any]]) -> BeamProperty:
 
 def _between(piece: tuple[Any, ...], ends: Sequence[Any]) -> tuple[Any, ...]:
     """Values of a piece at equal distances between two places of it, in [0, 1]."""
-    last = max(len(piece) - 1, 1)
-    places = [ends[0] + (ends[1] - ends[0]) * Fraction(k, last) for k in range(len(piece))]
-    weighted = [zip(_cardinals(t, len(piece)), piece, strict=True) for t in places]
-    terms = [[x * w if w != 1 else x for w, x in row if w != 0] for row in weighted]
-    return tuple(sum(row[1:], row[0]) for row in terms)
+    count = len(piece)
+    first, width = ends[0], ends[1] - ends[0]
+    places = [first + width * Fraction(k, max(count - 1, 1)) for k in range(count)]
+    return tuple(_weighted(_cardinals(place, count), piece) for place in places)
+
+
+def _weighted(weights: Sequence[Any], values: Sequence[Any]) -> Any:
+    """Sum of values times weights; those of 0 and 1 leave symbols as they are."""
+    total: Any = None
+    for weight, value in zip(weights, values, strict=True):
+        if weight == 0:
+            continue
+        term = value if weight == 1 else value * weight
+        total = term if total is None else total + term
+    return total
 
 
 def _ratio(x: Any) -> Any:

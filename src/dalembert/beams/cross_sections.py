@@ -343,11 +343,22 @@ def _ring(diameter: Any, inner: Any) -> CrossSection:
 
 
 def _torsion_of_rectangle(height: float, width: float) -> tuple[float, float]:
-    """Torsion constant and modulus of a rectangle by Saint-Venant's series."""
-    a, b = float(max(height, width)), float(min(height, width))
-    decays = [(n, exp(-n * pi * a / (2 * b))) for n in range(1, 2 * TERMS, 2)]
-    tanhs = 31 / 32 * ZETA_5 - sum(2 * e**2 / (1 + e**2) / n**5 for n, e in decays)
-    reciprocals = sum(2 * e / (1 + e**2) / n**2 for n, e in decays)  # of cosh
+    """Torsion constant J and modulus W of a rectangle by Saint-Venant's series, n odd, z = n pi a / 2b.
+
+        J = a b^3 (1/3 - 64 b / (pi^5 a) sum tanh(z) / n^5)
+        W = J / (b (1 - 8 / pi^2 sum 1 / (n^2 cosh z)))
+
+    tanh(z) is 1 less its distance from it, of which few terms count.
+    """
+    a = float(max(height, width))
+    b = float(min(height, width))
+    tanhs = 31 / 32 * ZETA_5
+    reciprocals = 0.0  # of cosh
+    for n in range(1, 2 * TERMS, 2):
+        decay = exp(-n * pi * a / (2 * b))
+        square = decay * decay
+        tanhs -= 2 * square / (1 + square) / n**5
+        reciprocals += 2 * decay / (1 + square) / n**2
     J = a * b**3 * (1 / 3 - 64 / pi**5 * b / a * tanhs)
     return J, J / (b * (1 - 8 / pi**2 * reciprocals))
 
