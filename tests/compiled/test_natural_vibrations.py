@@ -214,3 +214,17 @@ def test_errors_say_what_to_do(arm):
     loop = da.planar_chain(3).constrained(da.constraints.Closure("pin", da.Spherical(), "tip", ("base", (1.2, 0, 0))))
     with pytest.raises(da.DalembertError, match="constraints"):
         da.natural_frequencies(loop, [0.0] * 3)
+
+
+def test_flexible_joints_come_into_equilibrium_in_every_function():
+    """Joints held, a link on a spring: its sag changes the stiffness by gravity, k - m g l/2 sin(angle)."""
+    arm = da.planar_chain(1).replace({"q1.rotor_inertia": 0.1}).with_flexible_joints({"q1": 30.0})
+    held = {"q": {"q1.motor": 0.4, "q1": 0.4}, "locked": ["q1.motor"]}
+    sagged = da.static_deflection(arm, held["q"]).q[arm.coordinate_names.index("q1")]
+    assert abs(sagged - 0.4) > 0.1
+    expected = {start: np.sqrt((30.0 - 9.81 / 2 * np.sin(angle)) * 3) for start, angle in ((False, 0.4), (True, sagged))}
+    for equilibrium, w in expected.items():
+        model = da.state_space(arm, held["q"], ["q1"], ["q1"], locked=held["locked"], equilibrium=equilibrium)
+        found = [da.natural_frequencies(arm, **held, equilibrium=equilibrium)[0], da.mode_shapes(arm, **held, equilibrium=equilibrium).frequencies[0],
+                 np.abs(np.linalg.eigvals(model.A)).max()]
+        np.testing.assert_allclose(found, w, rtol=1e-9)

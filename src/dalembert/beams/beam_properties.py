@@ -205,7 +205,7 @@ def _between(piece: tuple[Any, ...], ends: Sequence[Any]) -> tuple[Any, ...]:
 
 
 def _weighted(weights: Sequence[Any], values: Sequence[Any]) -> Any:
-    """Sum of values times weights; those of 0 and 1 leave symbols as they are."""
+    """Sum of values times weights; weights of 0 and 1 leave symbols as they are."""
     total: Any = None
     for weight, value in zip(weights, values, strict=True):
         if weight == 0:

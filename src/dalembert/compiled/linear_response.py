@@ -23,7 +23,7 @@ from dalembert.arguments import (
     real_array,
 )
 from dalembert.compiled.natural_vibrations import vibration_model
-from dalembert.compiled.static_deflection import static_deflection
+from dalembert.compiled.static_deflection import in_equilibrium
 from dalembert.compiled.tangent_matrices import (
     checked_mechanism,
     full_coordinates,
@@ -147,9 +147,7 @@ def _state(mechanism: Mechanism, q: Any, equilibrium: bool) -> Array:
             "q",
             coordinates.shape,
         )
-    if equilibrium and mechanism.elastic_bodies:
-        return static_deflection(mechanism, coordinates).q
-    return coordinates
+    return in_equilibrium(mechanism, coordinates) if equilibrium else coordinates
 
 
 def _ports(

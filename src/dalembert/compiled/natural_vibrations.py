@@ -19,7 +19,7 @@ from dalembert.analysis.vibration_model import (
     DampedFrequencies,
     VibrationModel,
 )
-from dalembert.compiled.static_deflection import static_deflection
+from dalembert.compiled.static_deflection import in_equilibrium
 from dalembert.compiled.tangent_matrices import (
     checked_mechanism,
     entries_named,
@@ -105,11 +105,8 @@ def vibration_model(
     checked_mechanism(mechanism, "has no linear model of vibrations")
     coordinates = full_coordinates(mechanism, q)
     velocities = None if qd is None else full_velocities(mechanism, qd)
-    if equilibrium and (mechanism.elastic_bodies or mechanism.flexible_joints):
-        found = static_deflection(
-            mechanism, coordinates, external_forces=external_forces, qd=velocities
-        )
-        coordinates = found.q
+    if equilibrium:
+        coordinates = in_equilibrium(mechanism, coordinates, external_forces, velocities)
     locked_entries = {*entries_named(mechanism, locked)}
     free = [k for k in range(mechanism.nv) if k not in locked_entries]
     if not free:
@@ -388,8 +385,8 @@ def mode_shapes(
             "q",
             coordinates.shape,
         )
-    if equilibrium and mechanism.elastic_bodies:
-        coordinates = static_deflection(mechanism, coordinates).q
+    if equilibrium:
+        coordinates = in_equilibrium(mechanism, coordinates)
     model = vibration_model(mechanism, coordinates, locked)
     w, vectors = (x[..., :count] for x in model.modes)
     power = np.einsum("im,ij,jm->m", vectors, model.damping, vectors)

@@ -234,6 +234,17 @@ def static_deflection(
     return _result(balance, found, (iterations, load_steps), single)
 
 
+def in_equilibrium(
+    mechanism: Mechanism, q: Array, external_forces: Any = (), qd: Array | None = None
+) -> Array:
+    """Coordinates with elastic bodies and flexible joints in equilibrium, all other joints held; the
+    same where nothing gives way.
+    """
+    if not (mechanism.elastic_bodies or mechanism.flexible_joints):
+        return q
+    return static_deflection(mechanism, q, external_forces=external_forces, qd=qd).q
+
+
 def _free_entries(mechanism: Mechanism, free: Any) -> list[int]:
     """Entries of qd that move.
 

@@ -186,6 +186,11 @@ class Tree:
         """Whether a joint shares the entries of another."""
         return any(j.is_follower for j in self.joint[1:])
 
+    @property
+    def shares_entries(self) -> bool:
+        """Whether several bodies move by the same entries: followers, and sections of a beam."""
+        return self.has_followers or bool(self.elastic)
+
     @cached_property
     def sections(self) -> dict[int, tuple[int, ...]]:
         """Sections of each beam, by the first of them."""

@@ -67,7 +67,7 @@ ROLLED_FROM = 64
 def is_long(mechanism: Any) -> bool:
     """Whether articulated bodies take fewer operations than factors of the mass matrix."""
     tree: Tree = mechanism.tree()
-    if tree.has_followers or tree.elastic:
+    if tree.shares_entries:
         return False
     return operations_of_factors(tree) > PRODUCTS * tree.nv
 
@@ -161,7 +161,7 @@ def _frame_motion(
     """As `kinematics.frame_motion`, by a loop over the bodies of a long path."""
     i, X_frame = place
     bodies = path(tree, i, root)
-    covered = not (tree.has_followers or tree.elasticities) and _is_numeric(tree, bodies)
+    covered = not tree.shares_entries and _is_numeric(tree, bodies)
     if len(bodies) < ROLLED_FROM or not covered or not _reads(trace, q):
         return None
     key = id(tree), i, root, *q, qd is None, *(() if qd is None else qd)

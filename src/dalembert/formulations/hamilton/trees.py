@@ -241,7 +241,7 @@ class TreeConfiguration(Configuration):
         Followers and beams couple joints out of the recursion's order: then by the dense A.
         """
         tree = self.tree
-        if tree.has_followers or tree.elastic:
+        if tree.shares_entries:
             return dense_solution(self.matrix(), b, self.sizes())
         I_A = [ArticulatedInertia.of(inertia) for inertia in tree.inertia]
         check = PivotCheck.of_tree(
