@@ -19,6 +19,7 @@ _HOMES = {
     "dalembert.model.parts": ("Body", "Frame", "Joint", "Limits", "Mimic"),
     "dalembert.model.elastic.transmissions": ("Transmission",),
     "dalembert.model.origins": ("Origin", "Source"),
+    "dalembert.model.visuals": ("Visual",),
     "dalembert.model.elastic.beam": ("Beam",),
     "dalembert.model.elastic.tip_loads": ("TipLoad", "tip_load"),
     "dalembert.model.elastic.beam_damping": ("ModalDamping", "Rayleigh"),

@@ -163,6 +163,7 @@ from dalembert.model.parts import Frame as Frame
 from dalembert.model.parts import Joint as Joint
 from dalembert.model.parts import Limits as Limits
 from dalembert.model.parts import Mimic as Mimic
+from dalembert.model.visuals import Visual as Visual
 from dalembert.native.function import function as function
 from dalembert.readers.dh import DHParameters as DHParameters
 from dalembert.readers.dh import from_dh as from_dh
@@ -256,6 +257,7 @@ __all__ = [
     "Universal",
     "UnknownNameError",
     "VibrationModel",
+    "Visual",
     "absolute",
     "acos",
     "array",

@@ -46,6 +46,7 @@ from dalembert.model.origins import (
     Origin,
     Source,
 )
+from dalembert.model.visuals import Visual
 from dalembert.spatial.inertias import Inertia
 from dalembert.spatial.vectors import (
     Matrix,
@@ -67,7 +68,8 @@ class Body(Part):
     its deflections along y and along z (2 of a beam, 0: it is rigid), or {direction: number or shape
     functions} of the directions 'bend_y', 'bend_z', 'twist', 'stretch'. elements: number of equal
     parts of the beam, each with such modes in axes of its own at the end of the part before; large
-    deflections are small ones of many elements.
+    deflections are small ones of many elements. visuals: shapes of it in pictures; bodies that differ in
+    these alone are equal.
 
     Examples
     --------
@@ -85,6 +87,7 @@ class Body(Part):
     beam: Beam | None = None
     modes: Any = None
     elements: int = 1
+    visuals: tuple[Visual, ...] = field(default=(), compare=False)
 
     def __post_init__(self) -> None:
         check_text("the name of a body", self.name)
@@ -96,6 +99,9 @@ class Body(Part):
             check_beam(self.beam, self.modes, self.name, self.elements)
         elif self.modes or self.elements != 1:
             raise ModelError(f"body {self.name!r} has modes but no beam. Give beam=da.Beam(...).")
+        for shape in self.visuals:
+            check_instance(f"a visual of body {self.name!r}", shape, Visual, "a da.Visual")
+        object.__setattr__(self, "visuals", tuple(self.visuals))
         object.__setattr__(self, "mass", checked(self.mass, f"mass of body {self.name!r}"))
         object.__setattr__(self, "com", checked_vector(self.com, 3, f"com of body {self.name!r}"))
         object.__setattr__(

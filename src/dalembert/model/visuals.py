@@ -1,0 +1,68 @@
+"""Shapes of bodies for pictures: solids and meshes as files give them; no mechanics follows from
+them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import (
+    dataclass,
+    field,
+)
+from typing import Any
+
+from dalembert.arguments import (
+    check_choice,
+    check_flag,
+    check_text,
+)
+from dalembert.model.numbers import checked_vector
+from dalembert.model.origins import (
+    NOWHERE,
+    Origin,
+    Source,
+)
+
+SIZES = {  # the numbers of each kind [m]
+    "box": ("length along x", "along y", "along z"),
+    "sphere": ("radius",),
+    "ellipsoid": ("semi-axis along x", "along y", "along z"),
+    "cylinder": ("radius", "length along z"),
+    "capsule": ("radius", "length along z between the centres of its caps"),
+    "mesh": ("factor along x", "along y", "along z"),
+}
+
+
+@dataclass(frozen=True)
+class Visual:
+    """A shape on a body, for pictures alone.
+
+    kind: a key of `SIZES`, which says what its sizes are [m; of a mesh factors]. origin: of its
+    centre (of a mesh, its own origin) in the body's axes. colour: (red, green, blue, opacity) from
+    0 to 1, None where none is given. mesh: the file of a mesh as it is written, which is opened
+    only by what draws it. seen: whether it is what is seen; else it is
+    what collides.
+
+    Examples
+    --------
+    >>> import dalembert as da
+    >>> da.Visual("cylinder", (0.05, 0.4), da.Origin((0, 0, 0.2))).kind
+    'cylinder'
+    """
+
+    kind: str
+    sizes: tuple[Any, ...]
+    origin: Origin = Origin()
+    colour: tuple[float, ...] | None = None
+    mesh: str = ""
+    seen: bool = True
+    source: Source = field(default=NOWHERE, compare=False)
+
+    def __post_init__(self) -> None:
+        check_choice("kind of a visual", self.kind, tuple(SIZES))
+        check_text("the mesh of a visual", self.mesh)
+        check_flag("seen", self.seen)
+        sizes = checked_vector(self.sizes, len(SIZES[self.kind]), f"sizes of a {self.kind}")
+        object.__setattr__(self, "sizes", sizes)
+        if self.colour is not None:
+            colour = checked_vector(self.colour, 4, f"colour of a {self.kind}")
+            object.__setattr__(self, "colour", colour)
