@@ -45,6 +45,15 @@ def quickly_compiled(request):
     cache.folder.cache_clear()
 
 
+@pytest.fixture(scope="session")
+def browser():
+    """A headless Chromium for `browser.open_page`."""
+    from browser import browser_session
+
+    with browser_session() as session:
+        yield session
+
+
 @pytest.fixture
 def run(capsys):
     """Runs a command line in this process; gives (exit code, standard output, standard error)."""

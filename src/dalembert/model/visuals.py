@@ -15,7 +15,11 @@ from dalembert.arguments import (
     check_flag,
     check_text,
 )
-from dalembert.model.numbers import checked_vector
+from dalembert.model.numbers import (
+    as_float,
+    checked_vector,
+    is_symbolic,
+)
 from dalembert.model.origins import (
     NOWHERE,
     Origin,
@@ -36,7 +40,8 @@ SIZES = {  # the numbers of each kind [m]
 class Visual:
     """A shape on a body, for pictures alone.
 
-    kind: a key of `SIZES`, which says what its sizes are [m; of a mesh factors]. origin: of its
+    kind: a key of `SIZES`, which says what its sizes are [m, above 0; of a mesh factors, which are
+    not 0]. origin: of its
     centre (of a mesh, its own origin) in the body's axes. colour: (red, green, blue, opacity) from
     0 to 1, None where none is given. mesh: the file of a mesh as it is written, which is opened
     only by what draws it. seen: whether it is what is seen; else it is
@@ -61,8 +66,28 @@ class Visual:
         check_choice("kind of a visual", self.kind, tuple(SIZES))
         check_text("the mesh of a visual", self.mesh)
         check_flag("seen", self.seen)
-        sizes = checked_vector(self.sizes, len(SIZES[self.kind]), f"sizes of a {self.kind}")
-        object.__setattr__(self, "sizes", sizes)
+        object.__setattr__(self, "sizes", self._checked_sizes())
+        if (self.kind == "mesh") != bool(self.mesh):
+            expected = "needs the file of its mesh" if self.kind == "mesh" else "has no mesh"
+            raise ValueError(f"mesh is {self.mesh!r}; a visual of kind {self.kind!r} {expected}.")
         if self.colour is not None:
-            colour = checked_vector(self.colour, 4, f"colour of a {self.kind}")
-            object.__setattr__(self, "colour", colour)
+            object.__setattr__(self, "colour", self._checked_colour())
+
+    def _checked_sizes(self) -> tuple[Any, ...]:
+        what = f"sizes of a {self.kind}"
+        sizes = checked_vector(self.sizes, len(SIZES[self.kind]), what)
+        for size in sizes:
+            if is_symbolic(size):
+                continue
+            if self.kind == "mesh" and size == 0:
+                raise ValueError("sizes of a mesh are factors other than 0.")
+            if self.kind != "mesh" and as_float(size) <= 0:
+                raise ValueError(f"{what} are above 0 m; {size} is not.")
+        return sizes
+
+    def _checked_colour(self) -> tuple[Any, ...]:
+        what = f"colour of a {self.kind}"
+        colour = checked_vector(self.colour, 4, what)
+        if not all(0 <= as_float(x) <= 1 for x in colour):
+            raise ValueError(f"{what} is {colour}; expected numbers from 0 to 1.")
+        return colour

@@ -58,6 +58,10 @@ from dalembert.readers.transmission_tables import (
     transmission_entry,
     transmission_of,
 )
+from dalembert.readers.visual_tables import (
+    visual_entries,
+    visuals_of,
+)
 from dalembert.spatial.angles import SNAP
 
 MOMENTS = ("xx", "xy", "yy", "xz", "yz", "zz")  # the order of Body.inertia
@@ -128,13 +132,14 @@ def read_toml(data: bytes | str, file: str = "") -> Mechanism:
 
 def _body(table: Table) -> Body:
     name = table.name("body")
-    table.allow("name", "mass", "com", "inertia", "modes", "elements", "beam")
+    table.allow("name", "mass", "com", "inertia", "modes", "elements", "beam", "visual")
     body = Body(
         name,
         table.number("mass", 0),
         table.vector("com", 3, (0, 0, 0)),
         _tensor(table),
         table.source,
+        visuals=visuals_of(table),
     )
     return elastic_body(table, body)
 
@@ -290,10 +295,12 @@ def write_toml(mechanism: Mechanism) -> str:
 
 
 def _body_tables(body: Body) -> Iterator[tuple[str, dict[str, Any]]]:
-    """The table of a body, and that of its beam."""
+    """The table of a body, then the tables of its beam and its shapes."""
     yield "[[body]]\n", _body_entries(body)
     if body.beam is not None:
         yield "[body.beam]\n", beam_entries(body)
+    for visual in body.visuals:
+        yield "[[body.visual]]\n", visual_entries(visual)
 
 
 def _body_entries(body: Body) -> dict[str, Any]:

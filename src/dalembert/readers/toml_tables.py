@@ -312,13 +312,23 @@ class LineIndex:
             if (match := self.HEADER.match(line)) and match[1] in self.headers:
                 self.headers[match[1]].append(number)
 
+    def _end(self, start: int) -> int:
+        """Line of the next header [[...]] after a line, from 0; the number of lines if there is none."""
+        end = start
+        while end < len(self.lines) and not (start and self.HEADER.match(self.lines[end])):
+            end += 1
+        return end
+
+    def within(self, start: int, header: re.Pattern[str]) -> list[int]:
+        """Lines of the headers inside the table whose header is in line `start`."""
+        lines = range(start, self._end(start))
+        return [k + 1 for k in lines if header.match(self.lines[k])]
+
     def line(self, start: int, *keys: str) -> int:
         """Line of the innermost of these keys that is found in the table whose header is in line
         `start`.
         """
-        end = start
-        while end < len(self.lines) and not (start and self.HEADER.match(self.lines[end])):
-            end += 1
+        end = self._end(start)
         for key in filter(None, reversed(keys)):
             pattern = re.compile(rf"[ \t]*(?:\[\[?[ \t]*(?:\w+\.)*)?{re.escape(key)}[ \t]*[=\].]")
             for k in range(max(start - 1, 0), end):

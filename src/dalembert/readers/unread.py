@@ -164,6 +164,7 @@ class Unread:
                 self._add(label, element.line)
 
     def _unknown(self, parent: Element, child: Element) -> None:
+        """Remember an unknown child, and the mechanics inside; shapes have a reader of their own."""
         at_home = parent.tag in NOT_DYNAMICS.get(child.tag, ())
         if child.children:
             for inside in _mechanics(child, at_home):
@@ -173,6 +174,8 @@ class Unread:
                     f"It belongs in {_homes(inside.tag)}.",
                     inside.line,
                 )
+        if at_home and _is_drawn(child):
+            return None
         key = (parent.tag, child.tag)
         if key not in self.fixes:
             if len(self.fixes) >= MAX_KINDS:
@@ -272,6 +275,12 @@ def _mechanics(unknown: Element, at_home: bool) -> Iterator[Element]:
             and element.tag != "origin"
         ):
             yield element
+
+
+def _is_drawn(element: Element) -> bool:
+    """Whether an element at its place is a shape, or the colour of shapes."""
+    is_colour = element.tag == "material" and element.find("color") is not None
+    return element.tag in SHAPES or is_colour
 
 
 def _homes(name: str) -> str:

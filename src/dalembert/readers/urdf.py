@@ -21,6 +21,7 @@ from dalembert.model.validation import MAX_LINKS
 from dalembert.readers.formats import ReadingOptions
 from dalembert.readers.noise import Zeroed, noise_finding, without_noise
 from dalembert.readers.unread import MAX_HINTS, MOMENTS, Unread, near
+from dalembert.readers.urdf_visuals import UrdfVisuals
 from dalembert.readers.xml import Element, parsed
 from dalembert.spatial.angles import SNAP, snapped
 from dalembert.spatial.rotations import Rotation
@@ -120,6 +121,7 @@ class _Reader:
     mimic: str
     remarks: list[Finding]
     unread: Unread = field(init=False)
+    visuals: UrdfVisuals = field(init=False)
     angles: list[tuple[float, int]] = field(default_factory=list)  # difference [rad], line
     zeroed: list[Zeroed] = field(default_factory=list)
 
@@ -134,6 +136,7 @@ class _Reader:
             self._fail(f"the robot has no <link>.{_meant(robot, 'link')}", robot)
         if not (robot.get("name") or "").strip():
             self._remark("note", "<robot>", "it has no name;", "called 'robot'.", robot)
+        self.visuals = UrdfVisuals(robot, self.file)
         self.unread.note(robot, "robot")
         bodies = [self._body(link) for link in links]
         joints = [self._joint(connection) for connection in connections]
@@ -172,8 +175,9 @@ class _Reader:
         owner = f"link {name!r}"
         self.unread.note(element, owner)
         inertial = element.find("inertial")
+        visuals = self.visuals.of(element)
         if inertial is None:
-            return Body(name, source=source)
+            return Body(name, source=source, visuals=visuals)
         xyz, turns = self._pose(inertial.find("origin"), owner)
         if (angle := beyond_a_turn(angle for _, angle in turns)) is not None:
             self.remarks.append(
@@ -186,7 +190,7 @@ class _Reader:
         if turns:
             rotation = Origin((0, 0, 0), turns).transform(_plain).R
             tensor = _rotated(rotation, tensor)
-        return Body(name, mass, xyz, tensor, source)
+        return Body(name, mass, xyz, tensor, source, visuals=visuals)
 
     def _mass(self, inertial: Element, owner: str) -> Number:
         element = inertial.find("mass")
@@ -492,10 +496,11 @@ class _Reader:
         self.remarks.append(Finding(severity, owner, why, fix, self._source(element)))
 
     def _summarise(self) -> None:
-        """Findings for all that is not read, for all angles read as multiples of pi, for all noise
-        read as 0.
+        """Findings for all that is not read, for shapes that are left out, for all angles read as
+        multiples of pi, for all noise read as 0.
         """
         self.remarks += self.unread.findings()
+        self.remarks += self.visuals.findings()
         if self.angles:
             worst, line = max(self.angles, key=lambda angle: abs(angle[0]))
             why = f"read as exact multiples of pi/12; the largest difference is {worst:.2g} rad."
