@@ -1,0 +1,127 @@
+"""Solids: closed surfaces, shapes that follow from joints and inertias, visuals of files before them."""
+
+from collections import Counter
+
+import numpy as np
+import pytest
+
+import dalembert as da
+from dalembert.views.body_solids import solids_of
+from dalembert.views.posture import posture
+from dalembert.views.solid_data import Solid
+from dalembert.views.triangles import triangles_of
+
+SIZES = {"box": (0.1, 0.2, 0.3), "sphere": (0.1,), "ellipsoid": (0.1, 0.2, 0.3), "cylinder": (0.1, 0.5), "capsule": (0.1, 0.5),
+         "tapered": (0.1, 0.05, 0.5)}
+VOLUMES = {"box": 0.006, "sphere": 4.18879e-3, "ellipsoid": 0.0251327, "cylinder": 0.0157080, "capsule": 0.0198968,
+           "tapered": 0.0114}
+LOOPS = ("four_bar", "slider_crank", "scissor_lift", "delta_robot", "stewart_platform", "flyball_governor", "differential_drive")
+
+
+def cart_pole(mass=1.0):
+    return da.Mechanism("cart-pole", (da.Body("ground"), da.Body("cart", mass), da.Body("pole", 0.2, (0, 0, 0.5))),
+                        (da.Joint("slide", da.Prismatic((1, 0, 0)), "ground", "cart"),
+                         da.Joint("hinge", da.Revolute((0, -1, 0)), "cart", "pole")))
+
+
+def of(mechanism, body, role):
+    return [s for s in solids_of(mechanism) if (s.body, s.role) == (body, role)]
+
+
+@pytest.mark.parametrize("kind", SIZES)
+def test_surfaces_are_closed_and_face_outside(kind):
+    vertices, faces = triangles_of(Solid("body", kind, np.eye(4), SIZES[kind]), 24)
+    edges = Counter((face[i], face[(i + 1) % 3]) for face in faces.tolist() for i in range(3))
+    assert set(edges.values()) == {1} and {(b, a) for a, b in edges} == set(edges)
+    a, b, c = vertices[faces].transpose(1, 0, 2)
+    volume = np.einsum("ij,ij->", a, np.cross(b, c)) / 6
+    assert 0.95 * VOLUMES[kind] < volume < 1.02 * VOLUMES[kind]
+
+
+def test_triangles_are_posed_in_the_body():
+    turned = np.array([[0, 0, 1, 1], [1, 0, 0, 2], [0, 1, 0, 3], [0, 0, 0, 1.0]])
+    plain, moved = (triangles_of(Solid("body", "box", pose, (0.1, 0.2, 0.3)))[0] for pose in (np.eye(4), turned))
+    np.testing.assert_allclose(moved, plain @ turned[:3, :3].T + [1, 2, 3])
+    np.testing.assert_allclose(np.ptp(moved, axis=0), [0.3, 0.1, 0.2])
+
+
+def test_a_link_is_a_capsule_between_its_joints_and_joints_lie_on_their_axes():
+    arm = da.planar_chain(2)
+    link, = of(arm, "link1", "link")
+    np.testing.assert_allclose([link.pose @ [0, 0, s * link.sizes[2] / 2, 1] for s in (-1, 1)], [[0, 0, 0, 1], [1, 0, 0, 1]], atol=1e-15)
+    joint, = of(arm, "link2", "joint")
+    np.testing.assert_allclose(np.abs(joint.pose[:3, 2]), [0, 1, 0])
+    assert joint.kind == "cylinder" and joint.sizes[0] > link.sizes[0] > 0.02
+
+
+def test_a_free_body_is_the_box_of_its_inertia():
+    box = da.Mechanism("box", (da.Body("ground"), da.Body("box", *da.solids.box(2.0, 0.1, 0.2, 0.3))),
+                       (da.Joint("free", da.Free(), "ground", "box"),))
+    shape, = solids_of(box)
+    assert (shape.kind, shape.role) == ("box", "body")
+    np.testing.assert_allclose(shape.sizes, (0.1, 0.2, 0.3))
+
+
+def test_a_cart_is_a_box_on_a_rail_and_a_mass_point_a_ball():
+    cart, = of(cart_pole(), "cart", "body")
+    rail, = of(cart_pole(), "ground", "rail")
+    bob, = of(cart_pole(), "pole", "bob")
+    assert (cart.kind, rail.kind, bob.kind) == ("box", "box", "sphere")
+    assert rail.sizes[2] > 3 * cart.sizes[2] and abs(rail.pose[0, 2]) == 1
+    np.testing.assert_allclose(bob.pose[:3, 3], [0, 0, 0.5])
+    longer, = (s for s in solids_of(cart_pole(), {"slide": (-2.0, 3.0)}) if s.role == "rail")
+    assert 5 < longer.sizes[2] < 5.5 and 0.4 < longer.pose[0, 3] < 0.6
+
+
+def test_wheels_are_discs_where_bodies_roll():
+    mechanism, _ = da.loops.differential_drive(wheel_radius=0.2)
+    wheels = [s for s in of(mechanism, "left wheel", "wheel") if s.sizes[0] == 0.2]
+    assert len(wheels) == 1 and abs(wheels[0].pose[1, 2]) == pytest.approx(1)
+
+
+def test_visuals_of_a_file_come_first_and_a_mesh_keeps_a_shape_to_fall_back_on():
+    shown = da.Visual("box", (0.1, 0.2, 0.3), da.Origin((0, 0, 0.1)), (1, 0, 0, 0.5))
+    collides = da.Visual("sphere", (1.0,), seen=False)
+    mesh = da.Visual("mesh", (1, 1, 1), mesh="arm.stl")
+    joints = (da.Joint("first", da.Revolute((0, 0, 1)), "base", "upper"), da.Joint("second", da.Revolute((0, 0, 1)), "upper", "lower", da.Origin((1, 0, 0))))
+    arm = da.Mechanism("arm", (da.Body("base"), da.Body("upper", 1.0, (0.5, 0, 0), (0, 0, 0.1, 0, 0, 0.1), visuals=(shown, collides)),
+                               da.Body("lower", 1.0, (0.5, 0, 0), (0, 0, 0.1, 0, 0, 0.1), visuals=(mesh,))), joints)
+    upper, = (s for s in solids_of(arm) if s.body == "upper")
+    assert (upper.kind, upper.role, upper.colour) == ("box", "given", (1, 0, 0, 0.5)) and upper.pose[2, 3] == 0.1
+    roles = [s.role for s in solids_of(arm) if s.body == "lower"]
+    assert roles[0] == "given" and len(roles) > 1 and set(roles[1:]) == {"fallback"}
+
+
+def test_symbols_stand_for_one():
+    m, l = da.symbols("m l")
+    symbolic, plain = da.planar_chain(2, mass=m, length=l), da.planar_chain(2, mass=1.0, length=1.0)
+    for a, b in zip(solids_of(symbolic), solids_of(plain), strict=True):
+        assert (a.body, a.role) == (b.body, b.role)
+        np.testing.assert_allclose(a.sizes, b.sizes)
+
+
+@pytest.mark.parametrize("make", LOOPS)
+def test_every_moving_body_of_a_linkage_has_a_shape_of_its_size(make):
+    mechanism, _ = getattr(da.loops, make)()
+    solids = solids_of(mechanism)
+    assert {s.body for s in solids} >= {b.name for b in mechanism.bodies[1:] if b.mass > 0}
+    points = np.concatenate([triangles_of(s, 6)[0] for s in solids])
+    assert np.isfinite(points).all() and np.abs(points).max() < 5
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_every_type_of_joint_is_drawn_alike_each_time(seed):
+    tree = da.random_tree(seed, 8)
+    first, second = (np.concatenate([triangles_of(s, 6)[0] for s in solids_of(tree)]) for _ in range(2))
+    assert np.isfinite(first).all() and (first == second).all()
+
+
+def test_a_posture_bends_a_chain_within_limits_and_closes_loops():
+    arm = da.planar_chain(3)
+    assert np.abs(posture(arm)).min() > 0.3
+    linkage, _ = da.loops.four_bar()
+    residual = da.assemble(linkage, posture(linkage))
+    np.testing.assert_allclose(residual, posture(linkage), atol=1e-6)
+    limited = da.Mechanism("limited", (da.Body("base"), da.Body("link", 1.0)),
+                           (da.Joint("hinge", da.Revolute((0, 0, 1)), "base", "link", limits=da.Limits(-3.0, -1.0)),))
+    assert posture(limited) == pytest.approx([-2.0])
