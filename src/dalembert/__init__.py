@@ -11,7 +11,8 @@ from typing import Any
 __version__ = "0.1.0"
 
 _HOMES = {
-    "dalembert.readers.load": ("load", "save"),
+    "dalembert.readers.load": ("load",),
+    "dalembert.writers.save": ("save",),
     "dalembert.readers.dh": ("DHParameters", "from_dh"),
     "dalembert.readers.motions": ("from_motions",),
     "dalembert.readers.generators": ("planar_chain", "random_tree"),

@@ -170,7 +170,6 @@ from dalembert.readers.dh import from_dh as from_dh
 from dalembert.readers.generators import planar_chain as planar_chain
 from dalembert.readers.generators import random_tree as random_tree
 from dalembert.readers.load import load as load
-from dalembert.readers.load import save as save
 from dalembert.readers.motions import from_motions as from_motions
 from dalembert.results.elastic_histories import TipError as TipError
 from dalembert.results.elastic_histories import section_forces as section_forces
@@ -185,6 +184,7 @@ from dalembert.sweeps.sweep import Sweep as Sweep
 from dalembert.sweeps.sweep import sweep as sweep
 from dalembert.systems.system import System as System
 from dalembert.tracing.quantity import Quantity as Quantity
+from dalembert.writers.save import save as save
 
 __all__ = [
     "Beam",

@@ -1,4 +1,4 @@
-"""`load` and `save`: a file, bytes or text to a mechanism, and back."""
+"""`load`: a file, bytes or text to a mechanism."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from dalembert.arguments import check_choice, check_flag, path_of
+from dalembert.arguments import check_choice, check_flag
 from dalembert.errors import MissingFileError, ModelError, ReadError
 from dalembert.model.findings import listed
 from dalembert.model.mechanism import Mechanism, without_warnings
@@ -136,38 +136,6 @@ def _check_tolerance(tolerance: Any, exact_angles: bool) -> None:
         raise ValueError(
             "exact_angles=False keeps all angles as they are written; leave angle_tolerance out."
         )
-
-
-def save(mechanism: Mechanism, file: str | os.PathLike) -> None:
-    """Write a mechanism as TOML; `load` gives an equal one back.
-
-    Raises
-    ------
-    ReadError
-        The file's name does not end in .toml, or a joint is given by a Python function.
-
-    Examples
-    --------
-    >>> import dalembert as da
-    >>> import tempfile, pathlib
-    >>> file = pathlib.Path(tempfile.mkdtemp()) / "arm.toml"
-    >>> da.save(da.planar_chain(2), file)
-    >>> da.load(file) == da.planar_chain(2)
-    True
-    """
-    from dalembert.readers.toml import write_toml
-
-    path = path_of("file", file)
-    if path.suffix.lower() != ".toml":
-        raise ReadError(
-            f"mechanisms are written as .toml, not as {path.suffix or 'a file without suffix'}.",
-            str(path),
-        )
-    text = write_toml(mechanism)
-    try:
-        path.write_text(text, encoding="utf-8", newline="\n")
-    except OSError as error:
-        raise ReadError(f"cannot be written ({error.strerror}).", str(path)) from None
 
 
 def _content(source: Any) -> tuple[bytes, str, str | None]:

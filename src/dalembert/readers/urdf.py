@@ -5,6 +5,7 @@ file is opened.
 from __future__ import annotations
 
 import re
+import sys
 from dataclasses import dataclass, field
 from typing import Any, NoReturn
 
@@ -37,6 +38,7 @@ JOINT_KINDS: dict[str, type[JointType]] = {
     "floating": Free,
 }
 AXIS_DEFAULT = (1, 0, 0)
+UNLIMITED = sys.float_info.max  # a limit of this size says that there is none
 OTHER_ROOTS = {"mujoco": "MJCF", "sdf": "SDF"}
 XACRO = re.compile(r"\$(\{|\(|\\?\{)")  # arithmetic or a command of xacro in an attribute
 EXPAND = "this is a source of xacro. Run `xacro FILE > robot.urdf` and load that."
@@ -310,26 +312,25 @@ class _Reader:
             """A limit of every freedom; None if it is not given."""
             if limit.get(attribute) is None:
                 return None
-            return (self._number(limit, attribute, where=owner),) * joint_type.nv
+            value = self._number(limit, attribute, where=owner)
+            return None if abs(float(value)) == UNLIMITED else (value,) * joint_type.nv
 
         lower, upper, velocity, effort = map(bound, ("lower", "upper", "velocity", "effort"))
         if bounded:
-            self._missing("warning", limit, owner, lower=lower, upper=upper)
+            self._missing("warning", limit, owner, "lower", "upper")
         elif lower or upper:
             self.unread.note_vain(element, "limit", " with lower or upper")
             lower = upper = None
-        self._missing("note", limit, owner, velocity=velocity, effort=effort)
+        self._missing("note", limit, owner, "velocity", "effort")
         # a range of length 0, mostly of two zeros, would fix the joint
         if lower is not None and lower == upper:
             self._remark("note", owner, f"both limits are {lower[0]};", "read as no limit.", limit)
             lower = upper = None
         return Limits(lower, upper, velocity, effort)
 
-    def _missing(
-        self, severity: str, limit: Element, owner: str, **bounds: tuple[Number, ...] | None
-    ) -> None:
+    def _missing(self, severity: str, limit: Element, owner: str, *bounds: str) -> None:
         """Remark on the bounds of a <limit> that are not there."""
-        if missing := " and ".join(name for name, value in bounds.items() if value is None):
+        if missing := " and ".join(name for name in bounds if limit.get(name) is None):
             self._remark(
                 severity, owner, f"its <limit> has no {missing};", "read as no limit there.", limit
             )
