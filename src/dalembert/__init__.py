@@ -21,6 +21,8 @@ _HOMES = {
     "dalembert.model.elastic.transmissions": ("Transmission",),
     "dalembert.model.origins": ("Origin", "Source"),
     "dalembert.model.visuals": ("Visual",),
+    "dalembert.model.actuators": ("Actuator",),
+    "dalembert.model.limit_vectors": ("effort_limits", "velocity_limits"),
     "dalembert.model.elastic.beam": ("Beam",),
     "dalembert.model.elastic.tip_loads": ("TipLoad", "tip_load"),
     "dalembert.model.elastic.beam_damping": ("ModalDamping", "Rayleigh"),

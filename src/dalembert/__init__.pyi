@@ -134,6 +134,7 @@ from dalembert.kinematics.momentum import center_of_mass_jacobian as center_of_m
 from dalembert.kinematics.momentum import centroidal_momentum_matrix as centroidal_momentum_matrix
 from dalembert.kinematics.poses import center_of_mass as center_of_mass
 from dalembert.kinematics.poses import placement as placement
+from dalembert.model.actuators import Actuator as Actuator
 from dalembert.model.elastic.beam import Beam as Beam
 from dalembert.model.elastic.beam_damping import ModalDamping as ModalDamping
 from dalembert.model.elastic.beam_damping import Rayleigh as Rayleigh
@@ -155,6 +156,8 @@ from dalembert.model.joints import Prismatic as Prismatic
 from dalembert.model.joints import Revolute as Revolute
 from dalembert.model.joints import Spherical as Spherical
 from dalembert.model.joints import Universal as Universal
+from dalembert.model.limit_vectors import effort_limits as effort_limits
+from dalembert.model.limit_vectors import velocity_limits as velocity_limits
 from dalembert.model.mechanism import Mechanism as Mechanism
 from dalembert.model.origins import Origin as Origin
 from dalembert.model.origins import Source as Source
@@ -187,6 +190,7 @@ from dalembert.tracing.quantity import Quantity as Quantity
 from dalembert.writers.save import save as save
 
 __all__ = [
+    "Actuator",
     "Beam",
     "Body",
     "ConstraintError",
@@ -287,6 +291,7 @@ __all__ = [
     "data",
     "degrees_of_freedom",
     "derivative",
+    "effort_limits",
     "elastic_line",
     "equal",
     "equations",
@@ -370,6 +375,7 @@ __all__ = [
     "text",
     "tip_error",
     "tip_load",
+    "velocity_limits",
     "vibration_model",
     "where",
 ]

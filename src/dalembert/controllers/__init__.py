@@ -6,7 +6,7 @@ reference is a function t -> (q, qd, qdd) of the same kind.
 """
 
 from dalembert.controllers.elastic_links import ElasticPD
-from dalembert.controllers.limits import Limited, effort_limits
+from dalembert.controllers.limits import Limited
 from dalembert.controllers.passivity_based import AdaptivePassivity, Passivity
 from dalembert.controllers.sampled import Sampled
 from dalembert.controllers.samples import Samples
@@ -14,6 +14,7 @@ from dalembert.controllers.set_point import PD, GravityPD
 from dalembert.controllers.tip_inversion import TipInversion, tip_inversion
 from dalembert.controllers.tracking import ComputedTorque, FeedForward
 from dalembert.generators import Hold, Quintic, Sinusoids
+from dalembert.model.limit_vectors import effort_limits
 
 __all__ = [
     "PD",

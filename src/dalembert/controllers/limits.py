@@ -8,32 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from dalembert.arguments import check_function, check_instance, put, real_array
+from dalembert.arguments import check_function, put, real_array
 from dalembert.controllers.checks import gains, is_unchanging
 from dalembert.errors import public_names
 from dalembert.expr import maximum, minimum
-from dalembert.model.mechanism import Mechanism
-from dalembert.model.numbers import as_float
-
-
-def effort_limits(mechanism: Mechanism) -> np.ndarray:
-    """The largest forces of the joints, from their limits: (nv,) [N m, N], infinite where there is
-    none.
-
-    Examples
-    --------
-    >>> import dalembert as da
-    >>> arm = da.planar_chain(2)
-    >>> da.controllers.effort_limits(arm)
-    array([inf, inf])
-    """
-    check_instance("mechanism", mechanism, Mechanism, "a Mechanism, as da.load makes")
-    found = np.full(mechanism.nv, np.inf)
-    for joint in mechanism.independent_joints:
-        if joint.limits.effort is not None:
-            at = mechanism.entries[joint.name].at_v
-            found[at.start : at.stop] = [as_float(x) for x in joint.limits.effort]
-    return found
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,8 +27,8 @@ class Limited:
     ----------
     controller : function (t, q, qd) -> (nv,), with or without states
     limits : (nv,) array, >= 0
-        [N m, N]; infinite where there is none. `effort_limits(mechanism)` reads them from the
-        joints.
+        [N m, N]; infinite where there is none. `effort_limits(mechanism)` are those of its
+        joints and actuators.
 
     Raises
     ------

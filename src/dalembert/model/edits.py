@@ -25,6 +25,10 @@ from dalembert.errors import (
     UnknownNameError,
 )
 from dalembert.expr import known_zero
+from dalembert.model.actuators import (
+    BOUNDS_OF_SHAFT,
+    Actuator,
+)
 from dalembert.model.constraint import (
     Constraint,
     principles_of,
@@ -63,16 +67,25 @@ from dalembert.spatial.vectors import (
 )
 
 L = TypeVar("L", bound=Linkage)
-KINDS = ("friction", "springs", "rotors", "limits", "constraints", "elasticity")
+KINDS = (
+    "friction",
+    "springs",
+    "rotors",
+    "limits",
+    "actuators",
+    "constraints",
+    "elasticity",
+)
 
 
 def without(mechanism: L, kinds: Sequence[str]) -> L:
-    """The mechanism without friction, springs, rotors, limits, constraints or elasticity."""
+    """The mechanism without friction, springs, rotors, limits, actuators, constraints or elasticity."""
     for kind in kinds:
         if kind not in KINDS:
             raise UnknownNameError("kind", kind, KINDS)
     _check_rotors(mechanism, kinds)
     changes: dict[str, Any] = {}
+    mechanism = replace(mechanism, actuators=_actuators_without(mechanism, kinds))
     if "friction" in kinds:
         changes |= {"viscous": 0, "coulomb": 0, "friction": None}
         mechanism = undamped_drives(undamped(mechanism))
@@ -88,6 +101,18 @@ def without(mechanism: L, kinds: Sequence[str]) -> L:
         rigid = replace(mechanism, bodies=tuple(map(rigid_again, mechanism.bodies)))
         mechanism = _seen_by_functions(mechanism, stiffly_driven(rigid))
     return replace(mechanism, joints=tuple(replace(j, **changes) for j in mechanism.joints))
+
+
+def _actuators_without(mechanism: Linkage, kinds: Sequence[str]) -> tuple[Actuator, ...]:
+    """Actuators without rotors, limits, or none at all."""
+    changes: dict[str, Any] = {}
+    if "rotors" in kinds:
+        changes |= {"rotor_inertia": 0}
+    if "limits" in kinds:
+        changes |= dict.fromkeys(BOUNDS_OF_SHAFT)
+    if "actuators" in kinds:
+        return ()
+    return tuple(replace(actuator, **changes) for actuator in mechanism.actuators)
 
 
 def _check_rotors(mechanism: Linkage, kinds: Sequence[str]) -> None:
@@ -174,6 +199,7 @@ def attached(mechanism: L, other: Body | Linkage, frame: str, name: str, origin:
         raise UnknownNameError("frame", frame, mechanism.frame_names)
     bodies, joints, points, remarks = _named_parts(other, name)
     more = _constraint_fields(mechanism, other, name)
+    more["actuators"] = (*mechanism.actuators, *_named_actuators(other, name))
     base = bodies[0].name
     origin = origin if isinstance(origin, Origin) else Origin(origin)
     if (on := frames.get(frame)) is not None:
@@ -192,6 +218,7 @@ def attached(mechanism: L, other: Body | Linkage, frame: str, name: str, origin:
     bodies, points = (*mechanism.bodies, *bodies), (*mechanism.frames, *points)
     _check_names([b.name for b in bodies] + [f.name for f in points], "frame")
     _check_names([j.name for j in joints], "joint")
+    _check_names([a.name for a in more["actuators"]], "actuator")
     joined = replace(
         mechanism, bodies=bodies, joints=joints, frames=points, remarks=remarks, **more
     )
@@ -234,6 +261,20 @@ def _constraint_fields(mechanism: Linkage, other: Body | Linkage, name: str) -> 
         "principles": mechanism.principles + other.principles,
         "actuated": (*driven(mechanism), *map(new, driven(other))) if some else None,
     }
+
+
+def _named_actuators(other: Body | Linkage, name: str) -> Iterator[Actuator]:
+    """Actuators of a mechanism that is attached, under their new names."""
+    if isinstance(other, Body):
+        return
+
+    def new(old: str) -> str:
+        """The name of a part in the mechanism that it is attached to."""
+        return f"{name}_{old}" if name else old
+
+    for actuator in other.actuators:
+        body = None if actuator.body is None else new(actuator.body)
+        yield replace(actuator, name=new(actuator.name), joint=new(actuator.joint), body=body)
 
 
 def _named_parts(other: Body | Linkage, name: str) -> tuple[Any, Any, Any, Any]:
@@ -296,7 +337,13 @@ def locked(mechanism: L, joints: Mapping[str, Any] | Sequence[str]) -> L:
     values = _locked_values(mechanism, {n: x for n, x in given.items() if n not in elastic})
     fixed = _with_locked(mechanism.joints, values)
     driven = mechanism.actuated and tuple(n for n in mechanism.actuated if n not in values)
-    changed = replace(mechanism, bodies=tuple(bodies), joints=tuple(fixed), actuated=driven)
+    changed = replace(
+        mechanism,
+        bodies=tuple(bodies),
+        joints=tuple(fixed),
+        actuated=driven,
+        actuators=tuple(a for a in mechanism.actuators if a.joint not in values),
+    )
     return _seen_by_functions(mechanism, changed)
 
 

@@ -28,7 +28,9 @@ from dalembert.errors import (
 from dalembert.expr import (
     Expr,
     free_symbols,
+    known_zero,
 )
+from dalembert.model.actuators import Actuator
 from dalembert.model.constraint import Constraint
 from dalembert.model.elastic.beam_sections import start_of
 from dalembert.model.findings import Finding
@@ -85,7 +87,7 @@ class Linkage:
     """
 
     # fields that hold parts
-    PARTS: ClassVar[tuple[str, ...]] = ("bodies", "joints", "frames", "constraints")
+    PARTS: ClassVar[tuple[str, ...]] = ("bodies", "joints", "frames", "constraints", "actuators")
 
     name: str
     bodies: tuple[Body, ...]
@@ -98,6 +100,7 @@ class Linkage:
     constraints: tuple[Constraint, ...] = ()
     principles: tuple[str, ...] = ()  # of PRINCIPLES, one of each constraint
     actuated: tuple[str, ...] | None = None  # names of the driven joints; None: all
+    actuators: tuple[Actuator, ...] = ()
 
     @cached_property
     def entries(self) -> dict[str, Entry]:
@@ -136,6 +139,11 @@ class Linkage:
     def flexible_joints(self) -> tuple[Joint, ...]:
         """Joints that motors drive through springs."""
         return tuple(joint for joint in self.joints if joint.transmission is not None)
+
+    @cached_property
+    def with_rotors(self) -> frozenset[str]:
+        """Names of the joints whose actuators have rotors."""
+        return frozenset(a.joint for a in self.actuators if not known_zero(a.rotor_inertia))
 
     @cached_property
     def elastic_bodies(self) -> tuple[Body, ...]:
@@ -196,7 +204,7 @@ class Linkage:
 
     @cached_property
     def parts(self) -> tuple[Part, ...]:
-        """Bodies, joints, frames and constraints: all that has numbers, but for gravity."""
+        """Bodies, joints, frames, constraints and actuators: all that has numbers, but for gravity."""
         return tuple(part for field in self.PARTS for part in getattr(self, field))
 
     def parts_named(self, name: str) -> list[Part]:

@@ -5,6 +5,7 @@ mass can have.
 from __future__ import annotations
 
 from collections.abc import (
+    Container,
     Iterable,
     Mapping,
     Sequence,
@@ -139,7 +140,10 @@ def _digits(tensor: Sequence[Number]) -> float:
 
 
 def massless(
-    bodies: Sequence[Body], joints: Sequence[Joint], constrained: bool = False
+    bodies: Sequence[Body],
+    joints: Sequence[Joint],
+    constrained: bool = False,
+    rotors: Container[str] = (),
 ) -> Iterable[Finding]:
     """Moving bodies, links on fixed joints lumped into them, without any mass or inertia."""
     groups = _carried(bodies, joints)
@@ -147,7 +151,8 @@ def massless(
     by_name = {b.name: b for b in bodies}
     between: list[Body] = []
     for joint in joints:
-        if joint.is_fixed or any(map(_nonzero, joint.rotor_inertia)):
+        has_rotor = joint.name in rotors or any(map(_nonzero, joint.rotor_inertia))
+        if joint.is_fixed or has_rotor:
             continue
         if any(_nonzero(x) for name in groups[joint.child] for x in _inertial(by_name[name])):
             continue

@@ -13,7 +13,10 @@ from collections.abc import (
 )
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import (
+    dataclass,
+    replace,
+)
 from functools import (
     cached_property,
     partial,
@@ -48,6 +51,11 @@ from dalembert.model import (
     paths,
     validation,
 )
+from dalembert.model.actuator_findings import (
+    actuator_doubts,
+    actuator_faults,
+)
+from dalembert.model.actuators import Actuator
 from dalembert.model.constraint import Constraint
 from dalembert.model.content import digest
 from dalembert.model.elastic.beam import Beam
@@ -114,6 +122,7 @@ class Mechanism(Linkage):
         Findings that a warning was issued of: mechanisms made from this one do not repeat them.
     constraints, principles, actuated
         As `constrained` makes them.
+    actuators : sequence of Actuator, optional
 
     Raises
     ------
@@ -151,10 +160,12 @@ class Mechanism(Linkage):
             frames=_parts(self.frames, Frame),
             remarks=_parts(self.remarks, Finding),
             constraints=_parts(self.constraints, Constraint),
+            actuators=_parts(self.actuators, Actuator),
             gravity=checked_vector(self.gravity, 3, "gravity"),
         )
         fatal = validation.structure(self.name, self.bodies, self.joints, self.frames)
         fatal += validation.constraint_faults(self)
+        fatal += actuator_faults(self)
         if fatal:
             raise ModelError(listed(fatal), tuple(fatal))
         bodies, joints = validation.topological_order(self.bodies, self.joints)
@@ -518,6 +529,24 @@ class Mechanism(Linkage):
         """
         return edits.constrained(self, constraints, principle, actuated)
 
+    def with_actuators(self, *actuators: Actuator) -> Mechanism:
+        """With actuators, beside those that it has.
+
+        Raises
+        ------
+        ModelError
+            A name is taken; there is no such joint or body; a joint has several coordinates.
+
+        Examples
+        --------
+        >>> import dalembert as da
+        >>> motors = [da.Actuator(f"motor{k}", f"q{k}", 50, effort=2.0) for k in (1, 2)]
+        >>> arm = da.planar_chain(2).with_actuators(*motors)
+        >>> da.effort_limits(arm)
+        array([100., 100.])
+        """
+        return replace(self, actuators=(*self.actuators, *actuators))
+
     def attach(
         self, other: Body | Mechanism, frame: str, name: str = "", origin: Any = (0, 0, 0)
     ) -> Mechanism:
@@ -563,7 +592,7 @@ class Mechanism(Linkage):
     def lock(self, joints: Mapping[str, Any] | Sequence[str]) -> Mechanism:
         """With joints fixed at values, a number or the joint's coordinates, several of them (k,)
         [rad, m]; names alone: at 0. Elastic bodies of these names become rigid, straight and of the
-        same mass.
+        same mass. Actuators of fixed joints are left out: their rotors are locked.
 
         Raises
         ------
@@ -630,10 +659,10 @@ class Mechanism(Linkage):
         The motor of a joint 'elbow' is a joint 'elbow.motor' on a body 'elbow.rotor' without mass.
         Its coordinate theta is the motor's turn divided by the gear ratio, its inertia B =
         gear_ratio^2 rotor_inertia; it takes the joint's rotor_inertia, gear_ratio and limits of
-        velocity and effort; friction and limits of position stay with the joint. Motors come after
-        all other joints in q and qd, and tau of the drive acts there. The turning of rotors with
-        the bodies that carry them is left out (the reduced model of Spong, right for large gear
-        ratios).
+        velocity and effort, and its actuators; friction and limits of position stay with the joint.
+        Motors come after all other joints in q and qd, and tau of the drive acts there. The turning
+        of rotors with the bodies that carry them is left out (the reduced model of Spong, right for
+        large gear ratios), but for rotors of actuators that name their body.
 
         Parameters
         ----------
@@ -647,8 +676,8 @@ class Mechanism(Linkage):
         UnknownNameError
             There is no such joint.
         ModelError, TypeError, ValueError
-            A joint has several freedoms, no rotor inertia, or is flexible already; a stiffness is
-            not positive.
+            A joint has several freedoms, neither rotor inertia nor an actuator with a rotor, or is
+            flexible already; a stiffness is not positive.
 
         References
         ----------
@@ -679,9 +708,10 @@ class Mechanism(Linkage):
         return edits.floating(self)
 
     def without(self, *kinds: str) -> Mechanism:
-        """Without 'friction', 'springs', 'rotors', 'limits', 'constraints' or 'elasticity': links
-        then are rigid, of the same mass, and motors follow their joints. Damping of elastic links and
-        of transmissions goes with friction.
+        """Without 'friction', 'springs', 'rotors', 'limits', 'actuators', 'constraints' or
+        'elasticity': links then are rigid, of the same mass, and motors follow their joints. Damping
+        of elastic links and of transmissions goes with friction; rotors and limits of actuators go
+        with 'rotors' and 'limits'.
 
         Raises
         ------
@@ -738,8 +768,9 @@ class Mechanism(Linkage):
     def _found(self) -> list[Finding]:
         """Findings that need no state, of which a new mechanism warns."""
         constrained = bool(self.constraints)
-        own = validation.findings(self.bodies, self.joints, self.frames, constrained)
-        return [*self.remarks, *own]
+        parts = (self.bodies, self.joints, self.frames)
+        own = validation.findings(*parts, constrained, self.with_rotors)
+        return [*self.remarks, *own, *actuator_doubts(self)]
 
     def warn(self) -> None:
         """Issue one warning for the errors and warnings among the findings, if there are any.

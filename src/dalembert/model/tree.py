@@ -132,10 +132,11 @@ class TreeJoint:
 
 
 class MassSlice(NamedTuple):
-    """A slice of the mass of a beam.
+    """Inertia beside that of bodies: a slice of the mass of a beam, a rotor, or the rotor that its
+    carrier does not carry as if it were locked.
 
-    name : of the beam's body, with the place along it; body : moving body that carries it; place :
-    there
+    name : of the beam's body with the place along it, or of the actuator; body : moving body that
+    carries it; place : there
     """
 
     name: str
@@ -151,7 +152,8 @@ class Tree:
     parent[i], joint[i], inertia[i] (about the body's origin, in its axes, fixed links lumped in),
     gravity (3), place[name] = (i, X): body i that carries a link or frame, and its placement there.
     `replace` makes another. Sections of a beam are bodies too, all on the body that carries it; its slices of
-    mass are among them, and may besides be taken together, as one of the `lines`.
+    mass are among them, and may besides be taken together, as one of the `lines`. Rotors that ride on
+    moving bodies are the last bodies.
     """
 
     name: str
@@ -167,7 +169,7 @@ class Tree:
     # places of constraints on beams, by body and origin
     on_beams: Mapping[tuple[str, Any], tuple[int, Transform]] = field(default_factory=dict)
     lines: tuple[LineMass, ...] = ()  # slices of beams together
-    slices: tuple[MassSlice, ...] = ()  # of the beams' mass, each by itself
+    slices: tuple[MassSlice, ...] = ()  # of the beams' mass and rotors, each by itself
 
     def replace(self, **changes: Any) -> Tree:
         """The tree with other joints, inertias, ...; lists become tuples."""

@@ -18,6 +18,7 @@ from dalembert.beams.beam_quadrature import Rule
 from dalembert.beams.integrals import rule_of
 from dalembert.errors import ModelError
 from dalembert.expr import evaluate, free_symbols, known_zero
+from dalembert.model.actuators import Actuator
 from dalembert.model.elastic.beam import Beam
 from dalembert.model.elastic.beam_sections import BeamSection
 from dalembert.model.elastic.bending import Bending
@@ -46,6 +47,12 @@ from dalembert.model.parts import (
     PER_VELOCITY,
     Body,
     Joint,
+)
+from dalembert.model.rotors import (
+    Spin,
+    axis_of,
+    disc,
+    spinning,
 )
 from dalembert.model.tree import (
     MassSlice,
@@ -123,6 +130,7 @@ class _TreeBuilder:
             entry = mechanism.entries[joint.name]
             moving = _tree_joint(joint, placed, entry, self.convert, self.once)
             self._put_body(child, (self._added(carrier, moving), Transform()))
+        reflected = _rotors(self.joints[1:], mechanism.nv)
         for frame in mechanism.frames:
             self.place[frame.name] = self._on(frame.body, frame.origin)
         places = [place for c in mechanism.constraints for place in c.places]
@@ -131,6 +139,8 @@ class _TreeBuilder:
             for place in places
             if place.body in self.beams
         }
+        for actuator in mechanism.actuators:
+            self._put_rotor(actuator, reflected)
         return Tree(
             mechanism.name,
             Vector(self.convert(x) for x in mechanism.gravity),
@@ -139,7 +149,7 @@ class _TreeBuilder:
             tuple(map(_total, self.links)),
             self.place,
             mechanism.nv,
-            _rotors(self.joints[1:], mechanism.nv),
+            tuple(reflected),
             tuple(self.elastic),
             tuple(self._transmissions()),
             on_beams,
@@ -180,6 +190,39 @@ class _TreeBuilder:
 
     def _lump(self, i: int, inertia: Inertia, X: Transform) -> None:
         self.links[i].append(inertia if X == Transform() else inertia.to_parent(X))
+
+    def _put_rotor(self, actuator: Actuator, reflected: list[Scalar]) -> None:
+        """Add the rotor of an actuator: as a body that spins on its carrier, whose inertia holds it
+        as if it were locked, or reflected to the entry of its joint where it rides on no body that
+        moves.
+        """
+        if known_zero(actuator.rotor_inertia):
+            return
+        entry = self.mechanism.entries[actuator.joint]
+        factor = self.convert(actuator.gear_ratio) * self.convert(entry.factor)
+        moment = self.convert(actuator.rotor_inertia)
+        carrier, placed = self._carrier(actuator)
+        if carrier == 0:
+            k = entry.at_v.start
+            reflected[k] = reflected[k] + factor * factor * moment
+            return
+        spin = Spin(axis_of(actuator, self.mechanism)).converted(self.convert)
+        axes = Transform(ZERO, placed.R)
+        i = self._added(carrier, spinning(actuator, placed.R, spin, entry, factor))
+        locked, rotor = disc(spin.axis, -moment), disc(spin.axis, moment)
+        self._put_slice(MassSlice(f"{actuator.name}, locked", carrier, axes, locked))
+        self._put_slice(MassSlice(actuator.name, i, Transform(), rotor))
+
+    def _carrier(self, actuator: Actuator) -> Place:
+        """The moving body that a rotor rides on, and the axes there in which its axis is given."""
+        joint = self.mechanism.joint(actuator.joint)
+        if actuator.body is None:
+            return 0, Transform()
+        at_joint = actuator.body == joint.parent
+        if at_joint and actuator.axis is None:
+            return self._on(joint.parent, joint.origin)
+        place = Origin(joint.origin.xyz) if at_joint else Origin()
+        return self._on(actuator.body, place)
 
     # --- beams ---
 
@@ -402,12 +445,12 @@ def _first() -> Callable[[Any, Callable[[], Any]], Any]:
     return once
 
 
-def _rotors(joints: Any, nv: int) -> tuple[Scalar, ...]:
+def _rotors(joints: Any, nv: int) -> list[Scalar]:
     rotor: list[Scalar] = [0] * nv
     for moving in joints:
         for k, inertia in zip(moving.dof, moving.rotor, strict=True):
             rotor[k] = rotor[k] + moving.factor * moving.factor * inertia
-    return tuple(rotor)
+    return rotor
 
 
 def _total(inertias: list[Inertia]) -> Inertia:

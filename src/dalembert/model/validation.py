@@ -8,6 +8,7 @@ import heapq
 import math
 from collections import defaultdict
 from collections.abc import (
+    Container,
     Iterable,
     Iterator,
     Sequence,
@@ -16,7 +17,6 @@ from typing import Any
 
 import numpy as np
 
-from dalembert.errors import nearest
 from dalembert.model import pivots
 from dalembert.model.elastic.beam_doubts import beam_doubts
 from dalembert.model.elastic.beam_findings import beam_findings
@@ -30,6 +30,11 @@ from dalembert.model.linkage import Linkage
 from dalembert.model.masses import (
     inertia_findings,
     massless,
+)
+from dalembert.model.name_faults import (
+    nameless,
+    repeated_names,
+    unknown,
 )
 from dalembert.model.numbered import Part
 from dalembert.model.numbers import (
@@ -49,7 +54,6 @@ from dalembert.model.parts import (
 from dalembert.model.tree import Tree
 from dalembert.model.units import unit_findings
 
-MAX_COMPARED = 100  # characters of names compared for a hint: the time grows with their square
 MAX_FOLLOWING = 100  # followers of followers in a row; their multipliers are multiplied exactly
 MAX_LINKS = 20_000  # above it a file is hostile or wrong: the largest robot known to us has 120
 UNIT_SLACK = 1e-6  # of an axis' length: files round components to 6 digits
@@ -97,8 +101,8 @@ def constraint_faults(mechanism: Linkage) -> list[Finding]:
     if count > MAX_LINKS:
         why = f"it has {count} constraints, the limit MAX_LINKS is {MAX_LINKS}."
         return [_of_mechanism(mechanism.name, why, "Split it.")]
-    faults = list(_repeated_names("constraint", mechanism.constraints))
-    faults += _nameless("constraint", mechanism.constraints)
+    faults = list(repeated_names("constraint", mechanism.constraints))
+    faults += nameless("constraint", mechanism.constraints)
     if len(mechanism.principles) != len(mechanism.constraints):
         why = f"{count} constraints have {len(mechanism.principles)} principles."
         return [_of_mechanism(mechanism.name, why, "Make them by mechanism.constrained(...).")]
@@ -118,7 +122,7 @@ def constraint_faults(mechanism: Linkage) -> list[Finding]:
         ):
             hints = len(faults) < MAX_LISTED
             faults += [
-                _unknown(what, noun, name, known, constraint.source, hints)
+                unknown(what, noun, name, known, constraint.source, hints)
                 for name in names
                 if name not in known
             ]
@@ -141,9 +145,10 @@ def findings(
     joints: Sequence[Joint],
     frames: Sequence[Frame] = (),
     constrained: bool = False,
+    rotors: Container[str] = (),
 ) -> list[Finding]:
     """Doubtful numbers of a mechanism of sound structure: axes, masses, limits, units; unchecked
-    numbers.
+    numbers. rotors: names of the joints whose actuators have rotors.
     """
     doubts: list[Finding] = []
     for joint in joints:
@@ -151,7 +156,7 @@ def findings(
         doubts += _impossible_limits(joint)
     doubts += _limits_of_zero(joints)
     doubts += inertia_findings(bodies, joints, _length(bodies, joints))
-    doubts += massless(bodies, joints, constrained)
+    doubts += massless(bodies, joints, constrained, rotors)
     doubts += unit_findings(bodies, joints, frames)
     doubts += beam_findings(bodies, joints, frames)
     doubts += beam_doubts(bodies)
@@ -190,8 +195,8 @@ def _name_faults(
 ) -> list[Finding]:
     faults: list[Finding] = []
     for noun, parts in (("body", bodies), ("joint", joints), ("frame", frames)):
-        faults += _repeated_names(noun, parts)
-        faults += _nameless(noun, parts)
+        faults += repeated_names(noun, parts)
+        faults += nameless(noun, parts)
     names = {b.name for b in bodies}
     for frame in frames:
         what = f"frame {frame.name!r}"
@@ -200,44 +205,8 @@ def _name_faults(
             faults.append(Finding("error", what, why, "Rename it.", frame.source))
         if frame.body not in names:
             hints = len(faults) < MAX_LISTED
-            faults.append(_unknown(what, "body", frame.body, names, frame.source, hints))
+            faults.append(unknown(what, "body", frame.body, names, frame.source, hints))
     return faults
-
-
-def _nameless(noun: str, parts: Sequence[Any]) -> list[Finding]:
-    """Parts whose name is empty, or no text."""
-    return [
-        Finding("error", f"a {noun} without a name", "its name is empty.", "Give it a name.", s)
-        for s in (p.source for p in parts if not isinstance(p.name, str) or not p.name.strip())
-    ]
-
-
-def _repeated_names(noun: str, parts: Sequence[Any]) -> Iterator[Finding]:
-    sources = defaultdict(list)
-    for part in parts:
-        sources[part.name].append(part.source)
-    for name, uses in sources.items():
-        if len(uses) > 1:
-            lines = ", ".join(str(source) for source in uses[:MAX_LISTED] if str(source))
-            why = f"the name is used {len(uses)} times" + (f" ({lines})." if lines else ".")
-            yield Finding("error", f"{noun} {name!r}", why, "Rename all but one.", uses[1])
-
-
-def _unknown(
-    what: str, noun: str, name: Any, names: Iterable[str], source: Source, hints: bool
-) -> Finding:
-    """The finding that a name does not exist; with a hint, which takes time, where faults are few."""
-    shown = repr(name) if len(str(name)) <= MAX_COMPARED else f"{str(name)[:MAX_COMPARED]!r}..."
-    why = f"it names the {noun} {shown}, which does not exist."
-    return Finding("error", what, why, _hint(name, names) if hints else "", source)
-
-
-def _hint(name: Any, names: Iterable[str]) -> str:
-    short = [k for k in names if len(k) <= MAX_COMPARED]
-    near = nearest(name, short) if isinstance(name, str) and len(name) <= MAX_COMPARED else ""
-    if near:
-        return f"Did you mean {near!r}?"
-    return f"Known: {', '.join(map(repr, sorted(short)[:8]))}."
 
 
 def _connection_faults(
@@ -252,7 +221,7 @@ def _connection_faults(
             if body not in names:
                 what = f"joint {joint.name!r}"
                 hints = len(faults) < MAX_LISTED
-                faults.append(_unknown(what, f"{role} body", body, names, joint.source, hints))
+                faults.append(unknown(what, f"{role} body", body, names, joint.source, hints))
         if joint.parent == joint.child:
             why = f"it connects body {joint.child!r} to itself."
             faults.append(_of_joint(joint, why, "Name another parent."))
@@ -405,7 +374,7 @@ def _motor_faults(joints: Sequence[Joint]) -> list[Finding]:
         if motor is None:
             what = f"joint {joint.name!r}"
             hints = len(faults) < MAX_LISTED
-            faults.append(_unknown(what, "motor", name, by_name, joint.source, hints))
+            faults.append(unknown(what, "motor", name, by_name, joint.source, hints))
         elif motor is joint:
             faults.append(_of_joint(joint, "it is its own motor.", "Name another joint."))
         elif motor.mimic is not None or motor.type.velocities != joint.type.velocities:
@@ -423,7 +392,7 @@ def _leader_faults(follower: Joint, joints: dict[str, Joint], hints: bool) -> li
         name = last.mimic.joint
         if name not in joints:
             what = f"joint {last.name!r}"
-            return [_unknown(what, "joint to follow", name, joints, last.source, hints)]
+            return [unknown(what, "joint to follow", name, joints, last.source, hints)]
         if len(chain) > MAX_FOLLOWING:
             why = (
                 f"more than MAX_FOLLOWING = {MAX_FOLLOWING} followers stand between it and an "

@@ -91,7 +91,7 @@ class ConstrainedMechanism(MechanismSystem):
     def massless(self) -> bool:  # type: ignore[override]
         """Whether a joint at the end of a branch moves no inertia, so that loops determine its motion."""
         mechanism = self._mechanism
-        findings = masses.massless(mechanism.bodies, mechanism.joints)
+        findings = masses.massless(mechanism.bodies, mechanism.joints, rotors=mechanism.with_rotors)
         if any(finding.severity == "error" for finding in findings):
             return True
         if mechanism.symbols:

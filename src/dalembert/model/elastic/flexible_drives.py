@@ -15,6 +15,7 @@ from dalembert.errors import (
     UnknownNameError,
 )
 from dalembert.expr import known_zero
+from dalembert.model.actuators import Actuator
 from dalembert.model.elastic.transmissions import Transmission
 from dalembert.model.linkage import Linkage
 from dalembert.model.numbers import Number
@@ -41,8 +42,10 @@ class FlexibleDrive(NamedTuple):
     rotor: Body
 
     @staticmethod
-    def of(joint: Joint, stiffness: Number, damping: Number) -> FlexibleDrive:
-        """The drive of a joint with a rotor inertia.
+    def of(
+        joint: Joint, stiffness: Number, damping: Number, has_rotor: bool = False
+    ) -> FlexibleDrive:
+        """The drive of a joint with a rotor inertia; has_rotor: its actuator has one.
 
         Raises
         ------
@@ -50,7 +53,7 @@ class FlexibleDrive(NamedTuple):
             The joint has several freedoms, follows another, is flexible already, or has no rotor
             inertia; a number is none.
         """
-        _check(joint)
+        _check(joint, has_rotor)
         limits = joint.limits
         rotor = Body(f"{joint.name}.rotor", source=joint.source)
         motor = Joint(
@@ -74,7 +77,7 @@ class FlexibleDrive(NamedTuple):
         return FlexibleDrive(link, motor, rotor)
 
 
-def _check(joint: Joint) -> None:
+def _check(joint: Joint, has_rotor: bool) -> None:
     has_axis = (joint.type.nq, joint.type.nv) == (1, 1) and hasattr(joint.type, "axis")
     if not has_axis or joint.mimic is not None:
         raise ModelError(
@@ -86,10 +89,10 @@ def _check(joint: Joint) -> None:
             f"joint {joint.name!r} is flexible already: change its numbers, as "
             f"mechanism.replace({{'{joint.name}.transmission_stiffness': ...}})."
         )
-    if known_zero(joint.rotor_inertia[0]):
+    if known_zero(joint.rotor_inertia[0]) and not has_rotor:
         raise ModelError(
             f"joint {joint.name!r} has no rotor inertia, which the motor of a flexible joint needs. "
-            "Give it rotor_inertia, and gear_ratio: nothing is estimated."
+            "Give it rotor_inertia and gear_ratio, or an actuator: nothing is estimated."
         )
 
 
@@ -102,14 +105,18 @@ def with_flexible_joints(
         if name not in stiffness:
             raise UnknownNameError("flexible joint", name, tuple(stiffness))
     drives = {
-        name: FlexibleDrive.of(mechanism.joint(name), k, dampings.get(name, 0))
+        name: FlexibleDrive.of(
+            mechanism.joint(name), k, dampings.get(name, 0), name in mechanism.with_rotors
+        )
         for name, k in stiffness.items()
     }
     return put_in(mechanism, drives)
 
 
 def put_in(mechanism: L, drives: Mapping[str, FlexibleDrive]) -> L:
-    """The mechanism with drives of its joints; motors come after all joints."""
+    """The mechanism with drives of its joints; motors come after all joints, and actuators drive
+    them.
+    """
     joints = [drives[j.name].joint if j.name in drives else j for j in mechanism.joints]
     driven = mechanism.actuated
     if driven is not None:
@@ -118,8 +125,16 @@ def put_in(mechanism: L, drives: Mapping[str, FlexibleDrive]) -> L:
         "bodies": (*mechanism.bodies, *(drive.rotor for drive in drives.values())),
         "joints": (*joints, *(drive.motor for drive in drives.values())),
         "actuated": driven,
+        "actuators": tuple(_behind(actuator, drives) for actuator in mechanism.actuators),
     }
     return replace(mechanism, **changes)
+
+
+def _behind(actuator: Actuator, drives: Mapping[str, FlexibleDrive]) -> Actuator:
+    """The actuator, of the motor of its joint where that is on a transmission now."""
+    if actuator.joint not in drives:
+        return actuator
+    return replace(actuator, joint=drives[actuator.joint].motor.name)
 
 
 def stiffly_driven(mechanism: L) -> L:
