@@ -11,14 +11,14 @@ import pytest
 import dalembert as da
 
 ROOT = Path(__file__).parents[1]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 PYTHON = re.compile(r"^```python\n(.*?)^```\n(?:\n```text\n(.*?)^```\n)?", re.DOTALL | re.MULTILINE)
 CONSOLE = re.compile(r"^<!-- run -->\n```console\n(.*?)^```\n", re.DOTALL | re.MULTILINE)
 PROGRAM = f'dalembert() {{ "{sys.executable}" -m dalembert.cli "$@"; }}; '      # also where it is not on the path
 LIKE = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE      # '...' stands for any output
 
 
-EACH_PAGE = pytest.mark.parametrize("path", PAGES, ids=[p.stem for p in PAGES])
+EACH_PAGE = pytest.mark.parametrize("path", PAGES, ids=[str(p.relative_to(ROOT).with_suffix("")).removeprefix("docs/") for p in PAGES])
 
 
 def agree(shown, printed, where):
