@@ -30,7 +30,7 @@ def pendulum():
 
 
 def test_a_pendulum_on_a_rod_prints_its_rows_and_its_multiplier(pendulum):
-    assert pendulum.text(*pendulum.shown[-4:], "multipliers", "accelerations") == """Constraints, each 0
+    assert pendulum.text("constraints", "constraint_jacobian", "constraint_bias", "equations_of_motion", "multipliers", "accelerations") == """Constraints, each 0
 phi1 = -l^2 + x^2 + y^2
 
 Jacobian of the constraints
@@ -126,7 +126,7 @@ def crank_rocker():
 
 def test_a_loop_of_a_mechanism_prints_its_rows_and_the_forces_that_close_it():
     eom = da.equations(crank_rocker())
-    assert eom.shown[-4:] == ("constraints", "constraint_jacobian", "constraint_bias", "equations_of_motion")
+    assert eom.shown[3:7] == ("constraints", "constraint_jacobian", "constraint_bias", "equations_of_motion")
     assert eom.text("constraints", "constraint_jacobian") == """Constraints, each 0
 phi1 = 6/5 - c1 - c12 - c123
 phi3 = -s1 - s12 - s123

@@ -138,4 +138,4 @@ def test_names_of_frames_are_told_apart(tmp_path):
         assert "T_'my tool' =" in text and "T_'a:b' =" in text and "Jacobian of a:b, angular rows first, in world axes" in text
         assert r"T^{\text{my tool}}" in eom.latex("placement:my tool").replace(r"\boldsymbol{T}", "T")
         page = eom.write(tmp_path / "x.html", "placement:a:b").read_text(encoding="utf-8")
-        assert "<mtext>a:b</mtext>" in page and '<h2 id="placement:a:b">' in page
+        assert "<mtext>a:b</mtext>" in page and '<section id="placement:a:b">' in page

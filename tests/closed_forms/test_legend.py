@@ -116,7 +116,7 @@ def test_equations_of_motion_are_those_of_inverse_dynamics(model, symbols):
     tau = da.inverse_dynamics(m, q, qd, qdd)
     assert np.allclose(da.evaluate(eom.entries("equations_of_motion"), point), tau, rtol=1e-11, atol=1e-11 * np.abs(tau).max())
     assert np.allclose(da.evaluate(eom.entries("passive_force"), point), da.passive_force(m, q, qd), rtol=1e-13, atol=1e-14)
-    assert ("passive_force" in eom.shown) == (model == "sprung") and eom.shown[-1] == "equations_of_motion"
+    assert ("passive_force" in eom.shown) == (model == "sprung")
 
 
 def test_equations_of_motion_by_hand():

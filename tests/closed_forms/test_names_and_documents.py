@@ -103,7 +103,7 @@ def test_html_is_well_formed_and_needs_nothing_else(strange, tmp_path):
 
 
 @pytest.mark.parametrize("ending, law, title", [("md", r"$$\boldsymbol{M}(\boldsymbol{q}) ", "## Base parameters"), ("tex", r"\[ \boldsymbol{M}(\boldsymbol{q}) ", r"\subsection*{Base parameters}"),
-                                                ("html", "<mi>𝑴</mi>", '<h2 id="base">Base parameters</h2>')])
+                                                ("html", "<mi>𝑴</mi>", '<section id="base"><h2>Base parameters</h2>')])
 def test_documents_say_what_base_parameters_stand_for(ending, law, title, tmp_path):
     page = da.equations(robots.planar(2), "all").write(tmp_path / f"x.{ending}", "mass_matrix").read_text(encoding="utf-8")
     assert law in page and title in page and "6 combinations of the inertial parameters" in page

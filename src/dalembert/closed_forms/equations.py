@@ -39,13 +39,13 @@ if TYPE_CHECKING:
 BUDGET = 10_000  # characters of a quantity that are still printed in full
 SHOWN = (
     "mass_matrix",
-    "christoffel",
     "coriolis_vector",
     "gravity_vector",
-    "kinetic_energy",
-    "potential_energy",
     "passive_force",
     "equations_of_motion",
+    "kinetic_energy",
+    "potential_energy",
+    "christoffel",
 )
 Progress = Callable[[str, float], None]
 
@@ -367,7 +367,8 @@ class Equations(Movable):
         if not self._is_passive:
             missing.add("passive_force")
         shown = [quantity for quantity in SHOWN if quantity not in missing]
-        shown[-1:-1] = self._rows_that_are_there
+        place = shown.index("equations_of_motion")
+        shown[place:place] = self._rows_that_are_there
         return tuple(shown)
 
     @property

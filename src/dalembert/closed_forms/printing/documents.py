@@ -1,21 +1,19 @@
-"""Documents: text, LaTeX, Markdown, HTML with MathML, PDF where LaTeX is installed."""
+"""Quantities as text, LaTeX and MathML to paste, and the sentences of documents."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from pathlib import Path
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from dalembert.closed_forms.algebra.sums import ZERO, Sum
 from dalembert.closed_forms.printing import layout, legend
+from dalembert.closed_forms.printing.arrangement import arranged
 from dalembert.closed_forms.printing.names import ENTRY, entry_at
-from dalembert.closed_forms.printing.naming import html_text, latex_text
+from dalembert.closed_forms.printing.naming import latex_text
 from dalembert.closed_forms.printing.notation import LATEX, MATHML, TEXT, Notation, Printer
-from dalembert.closed_forms.printing.pdf import pdf
 from dalembert.closed_forms.printing.sheets import Sheet
-from dalembert.closed_forms.printing.style import LATEX_HEAD, PAGE
 
 USED = {
     "mass_matrix": ("ij", "entries of the mass matrix"),
@@ -306,36 +304,13 @@ def _equation(left: str, terms: Terms, target: Printer) -> str:
 # --- whole documents -------------------------------------------------------------------------------------------------
 
 
-def write(eom: Any, file: Path, quantities: Sequence[str]) -> Path:
-    """Write the kind of document that the file's ending names; see `ClosedForms.write`."""
-    makers = {
-        ".html": html,
-        ".htm": html,
-        ".tex": tex,
-        ".md": markdown,
-        ".txt": plain,
-        ".py": lambda e, q: e.python(*q),
-    }
-    ending = file.suffix.lower()
-    if ending == ".pdf":
-        return pdf(tex(eom, quantities), file)
-    if ending not in makers:
-        raise ValueError(
-            f"cannot write {file.name!r}: known endings are {', '.join(makers)}, .pdf."
-        )
-    if ending == ".py":
-        quantities = [q for q in quantities if q not in ("christoffel", "regressor")]
-    file.write_text(makers[ending](eom, quantities), encoding="utf-8", newline="\n")
-    return file
-
-
 def checked(eom: Any) -> str:
     """Result of the verification, in a sentence."""
     worst = max(eom.verified.values(), default=0.0)
     return f"Every entry was compared with the compiled function at random states; largest relative difference {worst:.0e}."
 
 
-def _law(eom: Any, target: Printer) -> str:
+def law(eom: Any, target: Printer) -> str:
     """The equations of motion with the letters of the quantities: M(q) qdd + h(q, qd) + g(q) = tau."""
     notation = target.notation
     left, right = eom.law
@@ -361,7 +336,7 @@ def _law(eom: Any, target: Printer) -> str:
     return notation.equation % (target.joined(terms), target.joined(forces))
 
 
-def _short_angles(eom: Any, target: Printer, formula: str) -> list[str]:
+def short_angles(eom: Any, target: Printer, formula: str) -> list[str]:
     """A sentence of formulas that say what c12 is, if there are such angles."""
     equations = (target.notation.equation % pair for pair in legend.angles(eom, target))
     listed = ", ".join(formula % equation for equation in equations)
@@ -369,13 +344,33 @@ def _short_angles(eom: Any, target: Printer, formula: str) -> list[str]:
 
 
 def plain(eom: Any, quantities: Sequence[str]) -> str:
-    """Plain text with a legend."""
+    """A document in plain text: the law, the symbols, quantities, base parameters, named parts."""
     target = printer(eom, TEXT)
-    blocks = [text(eom, quantities)]
+    arrangement = arranged(eom, quantities, target, len, layout.TEXT_LINE)
+    head = _on_lines([f"Equations of motion of {eom.name}", law(eom, target), checked(eom)])
+    blocks = [head, legend_text(eom)]
+    for quantity in arrangement.quantities:
+        remark = remark_of(eom, quantity.sheet, target, Style())
+        lines = [quantity.sheet.title + (f" ({remark})" if remark else "")]
+        if quantity.cells is not None:
+            cells = np.vectorize(target.sum, otypes=[object])(quantity.cells)
+            lines += [f"{target.whole(quantity.sheet.letter)} =", *layout.text_matrix(cells)]
+        lines += _defined(dict(quantity.lines), target) or (["0"] if quantity.is_zero else [])
+        blocks.append(_on_lines(lines))
     for section in groupings(eom, target, Style()):
-        lines = [_equation(left, terms, target) for left, terms in section.lines]
+        lines = _defined(eom.groupings, target)
         blocks.append(_on_lines([f"{section.title} ({section.remark})", *lines]))
-    return "\n".join([*blocks, legend_text(eom)])
+    if arrangement.definitions:
+        lines = _defined(arrangement.definitions, target)
+        blocks.append(_on_lines(["Definitions", *lines]))
+    return "\n".join(blocks)
+
+
+def _defined(forms: Mapping[str, Sum], target: Printer) -> list[str]:
+    """A line for each name and form that is not zero."""
+    return [
+        f"{target.name(name)} = {target.sum(form)}" for name, form in forms.items() if form.terms
+    ]
 
 
 def _on_lines(lines: Iterable[str]) -> str:
@@ -392,127 +387,6 @@ def legend_text(eom: Any) -> str:
         lines.append("  ".join(map(str.ljust, row, widths)).rstrip())
     lines += [f"{short} = {full}" for short, full in legend.angles(eom, target)]
     return _on_lines(lines)
-
-
-def html(eom: Any, quantities: Sequence[str]) -> str:
-    """A page with MathML that needs no network."""
-    target = printer(eom, MATHML)
-    style = Style(html_text, "<math>%s</math>", layout.mathml_width)
-    shown = sections(eom, quantities, target, style)
-    title = f"Equations of motion of {html_text(eom.name)}"
-    found = html_text(checked(eom)).replace("e-", "e\u2011")  # a hyphen that no line breaks at
-    contents = "".join(f'<a href="#{s.key}">{html_text(s.title)}</a> ' for s in shown)
-    body = [
-        f"<h1>{title}</h1>",
-        f"<p>{found}</p>",
-        f'<p class="eq"><math>{_law(eom, target)}</math></p>',
-        f'<nav>{contents}<a href="#symbols">Symbols</a></nav>',
-    ]
-    for section in [*shown, *groupings(eom, target, style)]:
-        body.append(f'<h2 id="{html_text(section.key)}">{html_text(section.title)}</h2>')
-        body += [f"<p>{remark}</p>" for remark in section.sentences]
-        body += section.with_whole([_html_line(*line) for line in section.lines], _html_matrix)
-    short = "".join(f"<p>{x}</p>" for x in _short_angles(eom, target, "<math>%s</math>"))
-    rows = "".join(
-        f"<tr><td><math>{target.name(row.name)}</math></td><td><code>{html_text(row.name)}</code></td>"
-        f"<td>{html_text(row.what)}</td><td>{row.unit}</td><td "
-        f'class="number">{row.number}</td></tr>'
-        for row in legend.rows(eom)
-    )
-    body.append(
-        f'<h2 id="symbols">Symbols</h2>{short}<table><tr><th>symbol</th><th>name</th>'
-        f"<th>is</th><th>unit</th><th>number</th></tr>{rows}</table>"
-    )
-    return PAGE.replace("@title@", title).replace("@body@", "\n".join(body))
-
-
-def _html_matrix(left: str, cells: np.ndarray) -> str:
-    matrix = layout.mathml_matrix(cells)
-    return f'<p class="eq"><math><mrow>{left}<mo>=</mo>{matrix}</mrow></math></p>'
-
-
-def _html_line(left: str, terms: Terms) -> str:
-    """An equation; each term is a formula of its own, so that the browser breaks lines between
-    terms.
-    """
-    if not left:
-        return '<p class="eq">0</p>'
-    pieces = []
-    for k, (sign, term) in enumerate(terms or [("+", "<mn>0</mn>")]):
-        mark = "−" if sign == "-" else "+"
-        if k:
-            mark = f'<mo form="infix" lspace="0" rspace="0.22em">{mark}</mo>'
-        else:
-            mark = "<mo>−</mo>" if sign == "-" else ""
-        for piece in layout.mathml_pieces(mark + term):
-            pieces.append(f"<math><mrow>{piece}</mrow></math>")
-    return f'<p class="eq"><math><mrow>{left}<mo rspace="0">=</mo></mrow></math> {" ".join(pieces)}</p>'
-
-
-def tex(eom: Any, quantities: Sequence[str]) -> str:
-    """A LaTeX document for any engine; pdfLaTeX shows letters that it has no fonts for by their
-    Unicode numbers.
-    """
-    target = printer(eom, LATEX)
-    shown = sections(eom, quantities, target, LATEX_STYLE)  # verified by now
-    body = [
-        rf"\section*{{Equations of motion of {latex_text(eom.name)}}}",
-        latex_text(checked(eom)),
-        "",
-        layout.displayed(_law(eom, target)),
-    ]
-    for section in [*shown, *groupings(eom, target, LATEX_STYLE)]:
-        body += [rf"\subsection*{{{latex_text(section.title)}}}", *section.sentences]
-        body += latex_blocks(section, target)
-    body += [r"\subsection*{Symbols}", *_short_angles(eom, target, "$%s$")]
-    body.append(r"\begin{longtable}{llp{8cm}ll}")
-    body += [
-        rf"${target.name(row.name)}$ & \texttt{{{latex_text(row.name)}}} & {latex_text(row.what)} & "
-        rf"{latex_unit(row.unit)} & {row.number} \\"
-        for row in legend.rows(eom)
-    ]
-    body.append(r"\end{longtable}")
-    content = "\n".join(body)
-    declared = "".join(
-        rf"\DeclareUnicodeCharacter{{{ord(c):04X}}}{{\textlangle {ord(c):X}\textrangle}}" + "\n"
-        for c in sorted(set(content))
-        if not c.isascii()
-    )
-    return LATEX_HEAD.replace("@declared@", declared) + content + "\n\\end{document}\n"
-
-
-def latex_unit(unit: str) -> str:
-    """A unit in LaTeX: kg m², rad/s²."""
-    return unit.replace("²", r"$^{2}$").replace(" ", r"\,")
-
-
-def markdown(eom: Any, quantities: Sequence[str]) -> str:
-    """Markdown with LaTeX formulas between dollars."""
-    target = printer(eom, LATEX)
-    style = LATEX_STYLE._replace(text=markdown_text)
-    shown = sections(eom, quantities, target, style)  # verified by now
-    blocks = [
-        f"# Equations of motion of {markdown_text(eom.name)}",
-        checked(eom),
-        f"$${_law(eom, target)}$$",
-    ]
-    for section in [*shown, *groupings(eom, target, style)]:
-        blocks += [f"## {markdown_text(section.title)}", *section.sentences]
-        blocks += [f"$${formula}$$" for formula in latex_blocks(section, target, within=True)]
-    blocks += ["## Symbols", *_short_angles(eom, target, "$%s$")]
-    table = ["| symbol | name | is | unit | number |", "| --- | --- | --- | --- | --- |"]
-    table += [
-        f"| ${_in_table(target.name(row.name))}$ | {markdown_text(row.name)} | "
-        f"{markdown_text(row.what)} | {row.unit} | "
-        f"{row.number} |"
-        for row in legend.rows(eom)
-    ]
-    blocks.append("\n".join(table))
-    return "\n\n".join(blocks) + "\n"
-
-
-def _in_table(formula: str) -> str:
-    return formula.replace("|", r"\vert ")
 
 
 def markdown_text(text: str) -> str:

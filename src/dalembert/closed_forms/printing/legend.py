@@ -62,7 +62,7 @@ def angles(eom: Any, target: Printer) -> list[tuple[str, str]]:
     )
     single = [x for x in listed if len(x) == 1]
     if len(numbers) < MANY:
-        examples = listed[-1:]
+        examples = [*single[:1], *[x for x in listed[-1:] if len(x) > 1]]
     else:
         examples = [
             *single[-1:],

@@ -40,16 +40,16 @@ QUANTITIES: dict[str, tuple[str, str]] = {
 OF_CONSTRAINTS = {**QUANTITIES, **multipliers.QUANTITIES}  # of a system that has some
 SHOWN = (
     "mass_matrix",
-    "christoffel",
     "coriolis_vector",
     "linear_terms",
     "gyroscopic_matrix",
     "time_terms",
     "gravity_vector",
     "generalized_forces",
+    "equations_of_motion",
     "kinetic_energy",
     "potential_energy",
-    "equations_of_motion",
+    "christoffel",
 )
 SHOWN_OTHERWISE = (
     "lagrangian",
@@ -162,9 +162,10 @@ class SystemEquations(Movable):
     def shown(self) -> tuple[str, ...]:
         """Quantities that are printed by default: not zero, without symbols that are too long."""
         p = self._context
-        names = SHOWN if p.is_quadratic else SHOWN_OTHERWISE
+        names: tuple[str, ...] = SHOWN if p.is_quadratic else SHOWN_OTHERWISE
         if p.rows is not None:
-            names = (*names[:-1], *multipliers.SHOWN, names[-1])
+            place = names.index("equations_of_motion")
+            names = (*names[:place], *multipliers.SHOWN, *names[place:])
         if "christoffel" in names and not p.why_no_christoffel:
             self.sheet("christoffel")
         return tuple(

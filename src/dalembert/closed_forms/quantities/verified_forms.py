@@ -22,7 +22,7 @@ from dalembert.closed_forms.algebra.sums import (
     object_array,
     single,
 )
-from dalembert.closed_forms.printing import documents, source
+from dalembert.closed_forms.printing import document_files, documents, source
 from dalembert.closed_forms.printing.names import Names, entry, entry_at
 from dalembert.closed_forms.printing.sheets import Groups, Sheet, by_first, lines_of
 from dalembert.closed_forms.quantities.verification import Verifier
@@ -564,4 +564,4 @@ class ClosedForms(ABC):
         >>> da.equations(da.planar_chain(1)).write("arm.tex", "gravity_vector").name
         'arm.tex'
         """
-        return documents.write(self, path_of("file", file), quantities or self.shown)
+        return document_files.write(self, path_of("file", file), quantities or self.shown)

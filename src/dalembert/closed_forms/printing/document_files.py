@@ -1,0 +1,35 @@
+"""Files of documents: the kind that the ending of a name says."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from dalembert.closed_forms.printing.documents import plain
+from dalembert.closed_forms.printing.paper import markdown, tex
+from dalembert.closed_forms.printing.pdf import pdf
+from dalembert.closed_forms.printing.web_page import html
+
+
+def write(eom: Any, file: Path, quantities: Sequence[str]) -> Path:
+    """Write the kind of document that the file's ending names; see `ClosedForms.write`."""
+    makers = {
+        ".html": html,
+        ".htm": html,
+        ".tex": tex,
+        ".md": markdown,
+        ".txt": plain,
+        ".py": lambda e, q: e.python(*q),
+    }
+    ending = file.suffix.lower()
+    if ending == ".pdf":
+        return pdf(tex(eom, quantities), file)
+    if ending not in makers:
+        raise ValueError(
+            f"cannot write {file.name!r}: known endings are {', '.join(makers)}, .pdf."
+        )
+    if ending == ".py":
+        quantities = [q for q in quantities if q not in ("christoffel", "regressor")]
+    file.write_text(makers[ending](eom, quantities), encoding="utf-8", newline="\n")
+    return file
