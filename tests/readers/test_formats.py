@@ -33,7 +33,14 @@ child = "rod"
 origin = { xyz = [0, 0, -0.5] }
 axis = [0, 1, 0]
 """
-EXAMPLES = {"urdf": URDF, "toml": TOML, "pendulums": b"%rod 1.5 0.5\n"}      # the same arm
+MJCF = b"""<!-- <robot> --><mujoco model="arm">
+  <worldbody>
+    <body name="rod" pos="0 0 -0.5"><joint name="hinge" axis="0 1 0"/>
+      <inertial mass="1.5" pos="0 0 -0.25" diaginertia="0.1 0.1 0.1"/></body>
+  </worldbody>
+</mujoco>
+"""
+EXAMPLES = {"urdf": URDF, "toml": TOML, "mjcf": MJCF, "pendulums": b"%rod 1.5 0.5\n"}      # the same arm
 
 
 @pytest.fixture(params=EXAMPLES)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from importlib import import_module
 from typing import NamedTuple, Protocol
 
@@ -9,6 +10,7 @@ from dalembert.model.mechanism import Mechanism
 from dalembert.spatial.angles import SNAP
 
 # of UTF-8, UTF-16, UTF-32, and white space, before the first character
+TAG = re.compile(rb"[A-Za-z_][\w.-]{0,60}", re.ASCII)
 MARKS = b"\xef\xbb\xbf\xff\xfe\x00 \t\r\n"
 
 
@@ -37,8 +39,8 @@ class Reader(Protocol):
 
 
 class Format(NamedTuple):
-    """Endings of names, the character that content begins with where that tells it, and the module
-    that reads it.
+    """Endings of names, the characters that content begins with where that tells it, and the module
+    that reads it; of XML the tag of the root element too.
 
     Modules are imported when they are needed: most programs read one format.
     """
@@ -46,6 +48,7 @@ class Format(NamedTuple):
     endings: tuple[str, ...]
     begins: bytes
     module: str
+    root: str = ""
 
     def read(self, data: bytes, file: str, options: ReadingOptions) -> Mechanism:
         """Mechanism of a file, by the module."""
@@ -55,14 +58,39 @@ class Format(NamedTuple):
 
 FORMATS: dict[str, Format] = {
     "toml": Format((".toml",), b"", "dalembert.readers.toml"),
-    "urdf": Format((".urdf", ".xml"), b"<", "dalembert.readers.urdf"),
+    "urdf": Format((".urdf", ".xml"), b"<", "dalembert.readers.urdf", "robot"),
+    "mjcf": Format((".mjcf", ".xml"), b"<", "dalembert.readers.mjcf", "mujoco"),
 }
 DEFAULT = "toml"
 
 
 def format_of(data: bytes, file: str) -> Format:
-    """Format of a file by the ending of its name, else by its first character, else TOML."""
+    """Format of a file by the ending of its name, else by its first character, else TOML; of XML by
+    its root element, whatever the ending.
+    """
     begin = data.lstrip(MARKS)[:1]
     by_name = [f for f in FORMATS.values() if file.lower().endswith(f.endings)]
     by_content = [f for f in FORMATS.values() if f.begins and f.begins == begin]
-    return [*by_name, *by_content, FORMATS[DEFAULT]][0]
+    likely = [*by_name, *by_content, FORMATS[DEFAULT]]
+    if not likely[0].root:
+        return likely[0]
+    tag = root_tag(data)
+    by_root = [f for f in FORMATS.values() if f.root and f.root == tag]
+    return [*by_root, *likely][0]
+
+
+def root_tag(data: bytes) -> str:
+    """Tag of the first element of XML in any encoding of robot files; '' if none is found."""
+    plain = data.replace(b"\0", b"")  # UTF-16 and UTF-32 of letters
+    start = 0
+    while (start := plain.find(b"<", start)) >= 0:
+        if plain.startswith(b"<!--", start):
+            start = plain.find(b"-->", start) + 3
+            if start < 3:
+                return ""
+        elif plain[start + 1 : start + 2] in (b"?", b"!"):
+            start += 1
+        else:
+            tag = TAG.match(plain, start + 1)
+            return tag[0].decode("ascii") if tag else ""
+    return ""

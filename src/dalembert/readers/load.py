@@ -32,7 +32,7 @@ def load(
     angle_tolerance: float = SNAP,
     constraints: str | bytes | os.PathLike | None = None,
 ) -> Mechanism:
-    """Mechanism from a robot file: URDF or this package's TOML.
+    """Mechanism from a robot file: URDF, MJCF or this package's TOML.
 
     Parameters
     ----------
@@ -109,7 +109,7 @@ def _read(source: Any, mimic: str, exact_angles: bool, angle_tolerance: float) -
     """The mechanism of a source by its format."""
     data, file, encoding = _content(source)
     if _is_json(data):
-        raise ReadError("this is JSON; robot files are URDF (XML) or TOML.", file, 1)
+        raise ReadError("this is JSON; robot files are URDF or MJCF (XML), or TOML.", file, 1)
     options = ReadingOptions(mimic, exact_angles, angle_tolerance, encoding)
     return format_of(data, file).read(data, file, options)
 

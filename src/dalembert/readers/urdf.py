@@ -39,7 +39,7 @@ JOINT_KINDS: dict[str, type[JointType]] = {
 }
 AXIS_DEFAULT = (1, 0, 0)
 UNLIMITED = sys.float_info.max  # a limit of this size says that there is none
-OTHER_ROOTS = {"mujoco": "MJCF", "sdf": "SDF"}
+OTHER_ROOTS = {"sdf": "SDF"}
 XACRO = re.compile(r"\$(\{|\(|\\?\{)")  # arithmetic or a command of xacro in an attribute
 EXPAND = "this is a source of xacro. Run `xacro FILE > robot.urdf` and load that."
 
@@ -89,7 +89,7 @@ def read_urdf(
     robot, remarks, prefixed = parsed(data, file, encoding)
     if robot.tag in OTHER_ROOTS:
         raise ReadError(
-            f"{OTHER_ROOTS[robot.tag]} files are not supported yet (supported: URDF, TOML).",
+            f"{OTHER_ROOTS[robot.tag]} files are not supported yet (supported: URDF, MJCF, TOML).",
             file,
             robot.line,
         )

@@ -81,19 +81,24 @@ WORDS = {
 
 
 class Element:
-    """An element: tag and attributes as they are written, children, line, and the first text that
-    is not blank.
+    """An element: tag and attributes as they are written, children, file and line, and the first
+    text that is not blank.
     """
 
-    __slots__ = ("tag", "attributes", "children", "line", "text")
+    __slots__ = ("tag", "attributes", "children", "line", "text", "file")
 
-    def __init__(self, tag: str, attributes: dict[str, str], line: int):
-        self.tag, self.attributes, self.line = tag, attributes, line
+    def __init__(self, tag: str, attributes: dict[str, str], line: int, file: str = ""):
+        self.tag, self.attributes, self.line, self.file = tag, attributes, line, file
         self.children: list[Element] = []
         self.text = ""
 
     def __iter__(self) -> Iterator[Element]:
         return iter(self.children)
+
+    @property
+    def source(self) -> Source:
+        """File and line of its start tag."""
+        return Source(self.file, self.line)
 
     def get(self, attribute: str) -> str | None:
         """The attribute's text, None if it is absent."""
@@ -293,7 +298,7 @@ class _ElementBuilder:
             raise ReadError(
                 f"elements are nested more than MAX_DEPTH = {MAX_DEPTH} deep.", self.file, self.line
             )
-        element = Element(tag, attributes, self.line)
+        element = Element(tag, attributes, self.line, self.file)
         if ":" in tag:
             self.prefixed.setdefault(tag, self.line)
         if self.open:

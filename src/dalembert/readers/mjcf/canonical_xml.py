@@ -1,0 +1,212 @@
+"""The model as MuJoCo gets it: the kept content of a file, an element a line, so that each line of
+MuJoCo is a line of the file; and content that is not used.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import (
+    dataclass,
+    field,
+)
+from typing import NoReturn
+from xml.sax.saxutils import quoteattr
+
+from dalembert.errors import (
+    ReadError,
+    nearest,
+)
+from dalembert.model.origins import (
+    NOWHERE,
+    Source,
+)
+from dalembert.model.validation import MAX_LINKS
+from dalembert.readers.mjcf.element_kinds import (
+    ACTUATORS,
+    LOST,
+    NAMES,
+    READ,
+    REFUSED,
+    TRANSMISSIONS,
+    children_of,
+    kind_of,
+)
+from dalembert.readers.mjcf.known_elements import (
+    known_attributes,
+    known_children,
+)
+from dalembert.readers.xml import Element
+
+NOT_A_NUMBER = re.compile(r"(?<![\w.])[+-]?nan(?![\w.])", re.IGNORECASE)
+CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
+MAX_KEPT = 20 * MAX_LINKS  # elements of the file
+MAX_REPEATED = 5000  # elements that <replicate> makes: MuJoCo's time grows with their square
+LIKE = 60  # characters of a name that are compared for a hint
+FOLDERS = ("assetdir", "meshdir", "strippath")  # of the compiler, for files alone
+
+
+@dataclass
+class MeshFile:
+    """A mesh that the model names."""
+
+    name: str
+    file: str
+    ending: str
+    source: Source
+
+
+@dataclass
+class CanonicalModel:
+    """Text for MuJoCo, and the sources of its lines.
+
+    unused: sources by label, as '<geom friction>'; lost: the same, of things that are mechanics;
+    meshes: by the name of the file that stands in the text; folders: of meshes, from the compiler.
+    """
+
+    lines: list[str] = field(default_factory=list)
+    sources: list[Source] = field(default_factory=list)
+    unused: dict[str, list[Source]] = field(default_factory=dict)
+    lost: dict[str, list[Source]] = field(default_factory=dict)
+    meshes: dict[str, MeshFile] = field(default_factory=dict)
+    folders: dict[str, str] = field(default_factory=dict)
+    count: int = 0
+    repeated: int = 0
+
+    @property
+    def text(self) -> str:
+        """The document."""
+        return "\n".join(self.lines)
+
+    def source(self, line: int) -> Source:
+        """The file and line of a line of the text."""
+        return self.sources[line - 1] if 0 < line <= len(self.sources) else NOWHERE
+
+    def first(self, tag: str, file: str) -> Source:
+        """The first element of a tag; the file if there is none."""
+        starts = (f"<{tag}>", f"<{tag} ")
+        found = (s for line, s in zip(self.lines, self.sources) if line.startswith(starts))
+        return next(found, Source(file))
+
+    def add(self, element: Element, parent: str = "", times: int = 1) -> None:
+        """Write an element that is kept, and all inside."""
+        self._count(element, times)
+        tag = element.tag
+        attributes = self._attributes(element, parent)
+        if tag == "mesh" and parent == "asset":
+            self._name_mesh(element, attributes)
+        written = "".join(f" {key}={_quoted(value)}" for key, value in attributes.items())
+        self._write(f"<{tag}{written}>", element)
+        inside = times * _repetitions(element) if tag == "replicate" else times
+        for child in element:
+            if self._is_kept(child, element, parent):
+                self.add(child, tag, inside)
+        self._write(f"</{tag}>", element)
+
+    def _count(self, element: Element, times: int) -> None:
+        """Count an element and its copies."""
+        self.count += 1
+        self.repeated += times - 1
+        if self.count > MAX_KEPT:
+            _fail(f"more than MAX_KEPT = {MAX_KEPT} elements.", element)
+        if self.repeated > MAX_REPEATED:
+            _fail(f"<replicate> makes more than MAX_REPEATED = {MAX_REPEATED} elements.", element)
+
+    def _write(self, line: str, element: Element) -> None:
+        self.lines.append(line)
+        self.sources.append(element.source)
+
+    def _attributes(self, element: Element, parent: str) -> dict[str, str]:
+        """Attributes that are read; the others are noted."""
+        kind = kind_of(parent, element.tag)
+        known = known_attributes(parent, element.tag) or ()
+        kept = {}
+        for name, value in element.attributes.items():
+            if name.startswith("xmlns:"):
+                continue
+            if name not in known and name not in READ.get(kind, ()):
+                _refuse_attribute(element, name, known)
+            if name not in READ.get(kind, ()):
+                self._note(f"{element.tag} {name}", element)
+                continue
+            if name not in NAMES and NOT_A_NUMBER.search(value):
+                _fail(f"<{element.tag}> {name} has a nan. Give a number.", element)
+            if element.tag == "compiler" and name in FOLDERS:
+                self.folders[name] = value
+                continue
+            kept[name] = value
+        return kept
+
+    def _is_kept(self, child: Element, element: Element, parent: str) -> bool:
+        """Whether a child is shown to MuJoCo; if it is not, it is noted."""
+        within = f"{element.tag}/{child.tag}"
+        for name in (within, child.tag):
+            if name in REFUSED:
+                _fail(f"<{child.tag}> in <{element.tag}> is not read. {REFUSED[name]}", child)
+        if child.tag == "deformable" and child.find("flex"):
+            _fail(f"<flex> is not read. {REFUSED['flex']}", child)
+        kept = child.tag in children_of(parent, element.tag)
+        if not kept and known_attributes(element.tag, child.tag) is None:
+            known = known_children(element.tag)
+            similar = nearest(child.tag[:LIKE], known)
+            hint = f" Did you mean <{similar}>?" if similar else ""
+            _fail(f"<{element.tag}> has no <{child.tag[:LIKE]}>.{hint}", child)
+        if kept and child.tag == "geom" and "hfield" in child.attributes:
+            self._note("geom hfield", child)
+            return False
+        if kept and element.tag == "actuator" and not _drives_a_joint(child):
+            self._note(within, child)
+            return False
+        if not kept:
+            self._note(within if within in LOST else child.tag, child)
+        return kept
+
+    def _note(self, label: str, element: Element) -> None:
+        """Remember something that is not used."""
+        notes = self.lost if label in LOST else self.unused
+        notes.setdefault(label, []).append(element.source)
+
+    def _name_mesh(self, element: Element, attributes: dict[str, str]) -> None:
+        """Give a mesh a name of its own, and a file's name that says nothing of this machine."""
+        file = attributes.pop("file", None)
+        ending = _ending(file, attributes.pop("content_type", ""))
+        if file is None:
+            return
+        stem = re.split(r"[/\\]", file)[-1].rpartition(".")[0]
+        name = attributes.setdefault("name", stem)
+        alias = f"mesh{len(self.meshes)}.{ending}"
+        attributes["file"] = alias
+        self.meshes[alias] = MeshFile(name, file, ending, element.source)
+
+
+def _drives_a_joint(actuator: Element) -> bool:
+    """Whether an actuator is one of those that are read."""
+    return actuator.tag in ACTUATORS and not {*TRANSMISSIONS} & {*actuator.attributes}
+
+
+def _ending(file: str | None, content_type: str) -> str:
+    """The ending that says how a mesh is coded."""
+    by_type = {"model/stl": "stl", "model/obj": "obj", "model/vnd.mujoco.msh": "msh"}
+    ending = (file or "").rpartition(".")[2].lower()
+    return by_type.get(content_type, ending if ending in ("stl", "obj", "msh") else "stl")
+
+
+def _repetitions(element: Element) -> int:
+    """The count of a <replicate>, at most MAX_REPEATED + 2."""
+    text = (element.get("count") or "").strip()
+    if not re.fullmatch(r"[0-9]{1,9}", text):
+        _fail(f"<replicate> count={text[:LIKE]!r}: expected a whole number.", element)
+    return min(int(text), MAX_REPEATED + 2)
+
+
+def _refuse_attribute(element: Element, name: str, known: tuple[str, ...]) -> NoReturn:
+    similar = nearest(name[:LIKE], known)
+    hint = f" Did you mean {similar!r}?" if similar else ""
+    _fail(f"<{element.tag}> has no attribute {name[:LIKE]!r}.{hint}", element)
+
+
+def _quoted(value: str) -> str:
+    return quoteattr(CONTROL.sub(" ", value))
+
+
+def _fail(message: str, element: Element) -> NoReturn:
+    raise ReadError(message, element.file, element.line)

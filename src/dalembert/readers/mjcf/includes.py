@@ -1,0 +1,75 @@
+"""A model with the files that it includes as one tree of elements."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import NoReturn
+
+from dalembert.errors import ReadError
+from dalembert.model.findings import Finding
+from dalembert.readers.mjcf.model_folder import (
+    MAX_INCLUDED_BYTES,
+    ModelFolder,
+)
+from dalembert.readers.xml import (
+    MAX_DEPTH,
+    MAX_ELEMENTS,
+    Element,
+    parsed,
+)
+
+MAX_INCLUDES = 1000  # files; each once, as MuJoCo has it
+
+
+class IncludedFiles:
+    """Opens the files of <include> elements, each once."""
+
+    def __init__(self, folder: ModelFolder, file: str):
+        self.folder, self.file = folder, file
+        self.opened = {Path(file).resolve()} if folder.root else set()
+        self.remarks: list[Finding] = []
+        self.count = 0
+
+    def expand(self, element: Element, depth: int = 0) -> Element:
+        """The element with the content of files in place of each <include> inside."""
+        self.count += 1
+        if depth > MAX_DEPTH or self.count > MAX_ELEMENTS:
+            _fail("included files nest too deep, or have too many elements.", element)
+        children: list[Element] = []
+        for child in element:
+            if child.tag == "include":
+                children += self._included(child, depth)
+            else:
+                children.append(self.expand(child, depth + 1))
+        element.children = children
+        return element
+
+    def _shown(self, path: Path) -> str:
+        """The name of a file for messages, written as that of the model is."""
+        assert self.folder.root is not None
+        return str(Path(self.file).parent / path.relative_to(self.folder.root))
+
+    def _included(self, include: Element, depth: int) -> list[Element]:
+        """Elements of the file of an <include>."""
+        name = include.get("file")
+        if not name:
+            _fail("<include> has no file. Write <include file=.../>.", include)
+        if "prefix" in include.attributes:
+            _fail("<include prefix=...> is not read. Write the names in the file.", include)
+        beside = (Path(include.file).resolve().parent,) if self.folder.root else ()
+        path = self.folder.find(name, beside)
+        if path is None:
+            _fail(f"<include>: {self.folder.why_not(name)}", include)
+        if path in self.opened or len(self.opened) > MAX_INCLUDES:
+            _fail(f"<include>: {name[:80]!r} is included a second time.", include)
+        self.opened.add(path)
+        data = self.folder.content(path, MAX_INCLUDED_BYTES, include.source)
+        if not data.strip():
+            _fail(f"<include>: {name[:80]!r} is empty.", include)
+        root, remarks, _ = parsed(data, self._shown(path))
+        self.remarks += remarks
+        return self.expand(root, depth + 1).children
+
+
+def _fail(message: str, element: Element) -> NoReturn:
+    raise ReadError(message, element.file, element.line)

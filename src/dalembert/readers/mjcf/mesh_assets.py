@@ -1,0 +1,138 @@
+"""Meshes for MuJoCo: files where an inertia follows from them, a small solid in place of all others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import (
+    Any,
+    NamedTuple,
+)
+
+import numpy as np
+
+from dalembert.errors import ReadError
+from dalembert.readers.mjcf.canonical_xml import (
+    CanonicalModel,
+    MeshFile,
+)
+from dalembert.readers.mjcf.model_folder import (
+    MAX_MESH_BYTES,
+    MAX_MESHES_BYTES,
+    ModelFolder,
+)
+
+# a tetrahedron; MuJoCo says where it puts its axes, so that they can be taken back
+VERTICES = (0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1)
+FACES = (0, 2, 1, 0, 1, 3, 1, 2, 3, 0, 3, 2)
+FROM_GEOMS = 1  # mjINERTIAFROMGEOM_TRUE
+
+
+class MeshPlacement(NamedTuple):
+    """Factors of a mesh, and the origin and quaternion that are taken from its vertices."""
+
+    scale: np.ndarray
+    position: np.ndarray
+    quaternion: np.ndarray
+
+
+class MeshAssets:
+    """Gives MuJoCo the meshes of a model."""
+
+    def __init__(self, canonical: CanonicalModel, folder: ModelFolder):
+        self.canonical, self.folder = canonical, folder
+        self.total = 0
+        self.placements: dict[str, MeshPlacement] = {}
+
+    def supply(self, spec: Any) -> None:
+        """Put contents and stand-ins into a parsed model.
+
+        Raises
+        ------
+        ReadError
+            A mesh is not to be had whose inertia a moving body needs.
+        """
+        owners = {geom.meshname: body for body, geom in _weighed(spec)}
+        assets = {}
+        for mesh in spec.meshes:
+            self.placements[mesh.name] = _placement(mesh)
+            if mesh.file not in self.canonical.meshes:
+                continue
+            written = self.canonical.meshes[mesh.file]
+            content = None
+            if mesh.name in owners:
+                content = self._content(written, owners[mesh.name])
+            if content is None:
+                _stand_in(mesh)
+            else:
+                assets[mesh.file] = content
+        for body, geom in _weighed(spec):
+            if not _moves(body) and geom.meshname in self.placements:
+                geom.mass = 0
+        spec.assets = assets
+
+    def written(self, mesh: MeshFile) -> str:
+        """The file of a mesh below the model's folder, as the compiler's options say."""
+        folders = self.canonical.folders
+        name = mesh.file.replace("\\", "/")
+        if folders.get("strippath") == "true":
+            name = name.rpartition("/")[2]
+        folder = folders.get("meshdir", folders.get("assetdir", "")).replace("\\", "/")
+        return f"{folder.rstrip('/')}/{name}" if folder else name
+
+    def _content(self, mesh: MeshFile, body: Any) -> bytes | None:
+        """The file of a mesh that a body's inertia needs; None for a body that never moves."""
+        if not _moves(body):
+            return None
+        name = self.written(mesh)
+        path = self.folder.find(name)
+        if path is None:
+            why = (
+                f"mesh {mesh.name!r}: {self.folder.why_not(name)} The inertia of body "
+                f"{body.name!r} follows from it. Give the body an <inertial> to do without."
+            )
+            raise ReadError(why, mesh.source.file, mesh.source.line)
+        data = self.folder.content(path, MAX_MESH_BYTES, mesh.source)
+        self.total += len(data)
+        if self.total > MAX_MESHES_BYTES:
+            why = f"meshes have more than {MAX_MESHES_BYTES // 2**20} MiB."
+            raise ReadError(why, mesh.source.file, mesh.source.line)
+        return data
+
+
+def _weighed(spec: Any) -> Iterator[tuple[Any, Any]]:
+    """(body, geom) of all geoms with a mesh whose mass counts."""
+    lowest, highest = spec.compiler.inertiagrouprange
+    for body in spec.bodies:
+        if body.explicitinertial and spec.compiler.inertiafromgeom != FROM_GEOMS:
+            continue
+        for geom in body.geoms:
+            massless = geom.mass == 0 or (np.isnan(geom.mass) and geom.density == 0)
+            if geom.meshname and not massless and lowest <= geom.group <= highest:
+                yield body, geom
+
+
+def _moves(body: Any) -> bool:
+    """Whether a joint is between the body and the world."""
+    while body is not None and body.id != 0 and body.name != "world":
+        if body.joints:
+            return True
+        body = body.parent
+    return False
+
+
+def _placement(mesh: Any) -> MeshPlacement:
+    return MeshPlacement(
+        np.array(mesh.scale, dtype=float),
+        np.array(mesh.refpos, dtype=float),
+        np.array(mesh.refquat, dtype=float),
+    )
+
+
+def _stand_in(mesh: Any) -> None:
+    """Make the mesh a tetrahedron."""
+    mesh.file = ""
+    mesh.uservert = list(VERTICES)
+    mesh.userface = list(FACES)
+    mesh.scale = [1, 1, 1]
+    mesh.refpos = [0, 0, 0]
+    mesh.refquat = [1, 0, 0, 0]

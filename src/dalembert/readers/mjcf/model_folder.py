@@ -1,0 +1,72 @@
+"""Files that a model names: they are opened only inside the folder of the model."""
+
+from __future__ import annotations
+
+from pathlib import (
+    Path,
+    PureWindowsPath,
+)
+
+from dalembert.errors import ReadError
+from dalembert.model.origins import Source
+
+MAX_INCLUDED_BYTES = 32 * 2**20  # of a file of XML
+MAX_MESH_BYTES = 64 * 2**20  # of one mesh; MuJoCo reads at most some 20 MiB in useful time
+MAX_MESHES_BYTES = 512 * 2**20  # of all meshes
+SHOWN_OF_NAME = 80  # characters of a file's name in a message
+
+
+class ModelFolder:
+    """The folder of a model's file; none of a model that comes as bytes or text."""
+
+    def __init__(self, file: str):
+        path = Path(file)
+        is_file = not file.startswith("<") and path.is_file()
+        self.root = path.resolve().parent if is_file else None
+
+    def find(self, name: str, beside: tuple[Path, ...] = ()) -> Path | None:
+        """The file of a name, sought beside each of the folders, then beside the model; None if there
+        is none inside the model's folder.
+        """
+        if self.root is None or "\0" in name:
+            return None
+        written = Path(PureWindowsPath(name).as_posix())
+        for folder in (*beside, self.root):
+            path = (folder / written).resolve()
+            if path.is_relative_to(self.root) and path.is_file():
+                return path
+        return None
+
+    def why_not(self, name: str) -> str:
+        """The reason why a file is not opened, and what to do."""
+        shown = repr(name[:SHOWN_OF_NAME])
+        if self.root is None:
+            return (
+                f"{shown} is not opened: bytes and text have no folder. Load the file by its path."
+            )
+        written = Path(PureWindowsPath(name).as_posix())
+        if not (self.root / written).resolve().is_relative_to(self.root):
+            return (
+                f"{shown} lies outside the model's folder {str(self.root)!r}, where no file is "
+                "opened. Move it into that folder."
+            )
+        return f"there is no file {shown} in the model's folder {str(self.root)!r}."
+
+    def content(self, path: Path, limit: int, source: Source) -> bytes:
+        """The content of a file that `find` gave.
+
+        Raises
+        ------
+        ReadError
+            It cannot be read, or is larger than the limit.
+        """
+        try:
+            with open(path, "rb") as stream:
+                data = stream.read(limit + 1)
+        except OSError as error:
+            reason = f"{path.name!r} cannot be opened ({error.strerror})."
+            raise ReadError(reason, source.file, source.line) from None
+        if len(data) > limit:
+            reason = f"{path.name!r} is larger than {limit // 2**20} MiB."
+            raise ReadError(reason, source.file, source.line)
+        return data
