@@ -16,6 +16,22 @@ if "DALEMBERT_CACHE" not in os.environ:      # compiled code of the tests goes t
     atexit.register(shutil.rmtree, os.environ["DALEMBERT_CACHE"], ignore_errors=True)
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(config, items):
+    """Long cases of tests are slow ones."""
+    import long_cases
+
+    long_cases.mark(config, items)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def no_waiting_for_disks():
+    """Files of tests need not outlive a loss of power."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(os, "fsync", lambda descriptor: None)
+        yield
+
+
 def pytest_collection_finish():
     """Modules and collected tests stay; the garbage collector need not look through them again and again."""
     gc.collect()
