@@ -11,7 +11,7 @@ import pytest
 import dalembert
 
 PACKAGE = Path(dalembert.__file__).parent
-LAYERS = ["errors", "arguments", "expr", "purity", "spatial", "integrators", "generators", "beams", "model", "kinematics", "constraints", "readers", "writers", "loops", "formulations", "codegen",
+LAYERS = ["errors", "arguments", "displays", "expr", "purity", "spatial", "integrators", "generators", "beams", "model", "kinematics", "constraints", "readers", "writers", "loops", "formulations", "codegen",
           "native", "tracing", "systems", "analysis", "compiled", "controllers", "results", "closed_forms", "simulation", "initial_parameters", "views", "sweeps", "convert",
           "data", "commandline", "cli", "__main__"]
 

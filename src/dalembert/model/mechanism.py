@@ -4,6 +4,7 @@ enter.
 
 from __future__ import annotations
 
+import os
 import warnings
 from collections.abc import (
     Callable,
@@ -32,6 +33,10 @@ import numpy as np
 from dalembert.arguments import (
     check_instance,
     check_text,
+)
+from dalembert.displays import (
+    Picture,
+    display,
 )
 from dalembert.errors import (
     DalembertWarning,
@@ -197,6 +202,46 @@ class Mechanism(Linkage):
         ASCII.
         """
         return safe_identifiers([*self._bodies, *self._joints, *(f.name for f in self.frames)])
+
+    def picture(
+        self,
+        q: Values | None = None,
+        file: str | os.PathLike[str] | None = None,
+        width: float = 480,
+        labels: bool = True,
+    ) -> Picture:
+        """A still picture as the text of an SVG, which notebooks show.
+
+        Bodies have the shapes of their visuals, or shapes made from joints and inertias: links
+        between joints, cylinders on the axes of joints, boxes of inertia. A planar mechanism is
+        looked at along its normal, others obliquely, on a ground with a grid.
+
+        Parameters
+        ----------
+        q : (nq,) array, optional
+            [rad; m for prismatic joints; unit quaternions]; by default a posture that shows it
+            well, with loops closed.
+        file : path, optional
+            An .svg file to write.
+        width : float
+            [pixels]
+        labels : bool
+            Whether joints and frames are named.
+
+        Raises
+        ------
+        ShapeError, ValueError, QuaternionError
+            q is no configuration; the name of the file has another ending.
+
+        Examples
+        --------
+        >>> import dalembert as da
+        >>> text = da.planar_chain(2).picture([0.4, 0.8], file="arm.svg")
+        >>> text.startswith("<svg")
+        True
+        """
+        picture: Picture = display("picture")(self, q, file, width, labels)
+        return picture
 
     # --- the tree behind the algorithms ---
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dalembert.arguments import path_of
+from dalembert.displays import display
 from dalembert.errors import ShapeError, UnknownNameError
 from dalembert.integrators.method_kinds import (
     BAUMGARTE,
@@ -28,7 +29,6 @@ from dalembert.model.mechanism import Mechanism
 from dalembert.results import run_files, storage, stored_arrays
 from dalembert.results.columns import columns
 from dalembert.results.dataset import dataset
-from dalembert.results.displays import display
 from dalembert.results.labels import header, library
 from dalembert.results.records import NOT_UNIQUE, Records
 

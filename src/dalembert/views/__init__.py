@@ -1,9 +1,10 @@
-"""Diagrams, pages and films of runs; importing the package gives runs their methods that show
-something.
+"""Diagrams, pages, films and pictures; importing the package gives mechanisms and runs their methods
+that show something.
 """
 
-from dalembert.results.displays import DISPLAYS
+from dalembert.displays import DISPLAYS
 from dalembert.views.animation import animate
 from dalembert.views.diagrams import plot
+from dalembert.views.still import picture
 
-DISPLAYS |= {"animate": animate, "plot": plot}
+DISPLAYS |= {"animate": animate, "plot": plot, "picture": picture}

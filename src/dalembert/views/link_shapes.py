@@ -118,12 +118,13 @@ def _mass_point(sizes: Proportions, body: Body, joint: Joint, com: np.ndarray) -
 
 
 def _straight_beam(sizes: Proportions, body: Body) -> Solid:
-    """The centre line of a beam, not deflected."""
+    """The centre line of a beam, not deflected; of a rigid one that is a link."""
     assert body.beam is not None
     start = pose_of(body.beam.origin)
     end = start @ [as_float(body.beam.length), 0, 0, 1]
     r = 0.8 * sizes.thin
-    return between(body.name, "beam", (start[:3, 3], end[:3]), (r, r))
+    role = "beam" if body.modes else "link"
+    return between(body.name, role, (start[:3, 3], end[:3]), (r, r))
 
 
 # --- wheels ---

@@ -1,68 +1,80 @@
-"""Shaded solids in a plane: triangles projected along the line of sight, sorted from back to front."""
+"""Shaded triangles in a plane, sorted from back to front."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import (
+    Iterable,
+    Sequence,
+)
 from typing import NamedTuple
 
 import numpy as np
 
-from dalembert.views.solid_data import Solid
-from dalembert.views.triangles import triangles_of
+from dalembert.views.solid_data import (
+    Colour,
+    Solid,
+)
+from dalembert.views.triangles import (
+    Triangles,
+    triangles_of,
+)
+from dalembert.views.viewpoint import Camera
 
 LIGHT = np.array([-0.42, 0.62, 0.66])  # towards the light: to the right, up, to the viewer
-AMBIENT, DIFFUSE, GLOSS = 0.50, 0.55, 0.22
+AMBIENT, DIFFUSE, GLOSS = 0.52, 0.54, 0.20
 SHINE = 24  # exponent of the highlight
 
 
-class Camera(NamedTuple):
-    """Parallel projection: unit vectors to the right and up in the picture."""
+class ColouredSurface(NamedTuple):
+    """Triangles in the world."""
 
-    right: np.ndarray
-    up: np.ndarray
-
-    @property
-    def towards(self) -> np.ndarray:
-        """Unit vector to the viewer."""
-        return np.cross(self.right, self.up)
-
-    def seen(self, points: np.ndarray) -> np.ndarray:
-        """Points (..., 3) as (..., 2): along the picture's width and height [m]."""
-        return np.stack([points @ self.right, points @ self.up], axis=-1)
-
-
-class Faces(NamedTuple):
-    """Triangles of many solids, each riding on a body."""
-
-    vertices: np.ndarray  # (V, 3) in the axes of their bodies [m]
-    bodies: np.ndarray  # (V,) index of the body of each vertex
+    vertices: np.ndarray  # (V, 3) [m]
     faces: np.ndarray  # (F, 3)
     colours: np.ndarray  # (F, 4)
 
     @classmethod
-    def of(cls, solids: Sequence[Solid], bodies: Sequence[str], sides: int) -> Faces:
-        """Triangles of solids without meshes; `bodies` are names in the order of the poses."""
-        index = {name: k for k, name in enumerate(bodies)}
-        vertices, owners, faces, colours = [np.zeros((0, 3))], [], [np.zeros((0, 3), int)], []
+    def joined(cls, parts: Iterable[tuple[Triangles, Colour]]) -> ColouredSurface:
+        """The surface of many parts, each in one colour."""
+        vertices, faces, colours = [np.zeros((0, 3))], [np.zeros((0, 3), int)], [np.zeros((0, 4))]
         count = 0
-        for solid in solids:
-            points, triangles = triangles_of(solid, sides)
+        for (points, triangles), colour in parts:
             vertices.append(points)
             faces.append(triangles + count)
-            owners += [index[solid.body]] * len(points)
-            colours += [solid.colour] * len(triangles)
+            colours.append(np.tile(np.asarray(colour, dtype=float), (len(triangles), 1)))
             count += len(points)
-        return cls(
-            np.concatenate(vertices),
-            np.array(owners, dtype=int),
-            np.concatenate(faces),
-            np.array(colours, dtype=float).reshape(-1, 4),
+        return cls(np.concatenate(vertices), np.concatenate(faces), np.concatenate(colours))
+
+    def and_(self, other: ColouredSurface) -> ColouredSurface:
+        """Both surfaces as one."""
+        return ColouredSurface(
+            np.concatenate([self.vertices, other.vertices]),
+            np.concatenate([self.faces, other.faces + len(self.vertices)]),
+            np.concatenate([self.colours, other.colours]),
         )
 
-    def placed(self, poses: np.ndarray) -> np.ndarray:
-        """Vertices (V, 3) in the world for poses (B, 3, 4) of the bodies [m]."""
+
+class BodySurfaces(NamedTuple):
+    """Triangles of many solids, each riding on a body."""
+
+    surface: ColouredSurface  # in the axes of the bodies
+    bodies: np.ndarray  # (V,) index of the body of each vertex
+
+    @classmethod
+    def of(cls, solids: Sequence[Solid], bodies: Sequence[str], sides: int) -> BodySurfaces:
+        """Surfaces of solids that are no meshes; `bodies` are names in the order of the poses."""
+        index = {name: k for k, name in enumerate(bodies)}
+        parts = [(triangles_of(solid, sides), solid.colour) for solid in solids]
+        owners = [
+            np.full(len(vertices), index[solid.body])
+            for ((vertices, _), _), solid in zip(parts, solids, strict=True)
+        ]
+        return cls(ColouredSurface.joined(parts), np.concatenate([np.zeros(0, int), *owners]))
+
+    def placed(self, poses: np.ndarray) -> ColouredSurface:
+        """The surface in the world for poses (B, 3, 4) of the bodies."""
         own = poses[self.bodies]
-        return np.einsum("vij,vj->vi", own[:, :, :3], self.vertices) + own[:, :, 3]
+        vertices = np.einsum("vij,vj->vi", own[:, :, :3], self.surface.vertices) + own[:, :, 3]
+        return self.surface._replace(vertices=vertices)
 
 
 class Painted(NamedTuple):
@@ -72,17 +84,16 @@ class Painted(NamedTuple):
     colours: np.ndarray  # (P, 4)
 
 
-def painted(faces: Faces, poses: np.ndarray, camera: Camera) -> Painted:
+def painted(surface: ColouredSurface, camera: Camera) -> Painted:
     """Triangles that face the viewer, shaded, from back to front."""
-    corners = faces.placed(poses)[faces.faces]
+    corners = surface.vertices[surface.faces]
     normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
     lengths = np.linalg.norm(normals, axis=1)
     normals = normals / np.where(lengths > 0, lengths, 1)[:, None]
-    seen = (normals @ camera.towards > 0) & (lengths > 0)
+    seen = np.flatnonzero((normals @ camera.towards > 0) & (lengths > 0))
     depth = corners[seen].mean(axis=1) @ camera.towards
-    order = np.argsort(depth, kind="stable")
-    chosen = np.flatnonzero(seen)[order]
-    colours = shaded(faces.colours[chosen], normals[chosen], camera)
+    chosen = seen[np.argsort(depth, kind="stable")]
+    colours = shaded(surface.colours[chosen], normals[chosen], camera)
     return Painted(camera.seen(corners[chosen]), colours)
 
 

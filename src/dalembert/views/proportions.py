@@ -67,7 +67,7 @@ class Proportions:
             for body in mechanism.bodies[1:]
             for place in places[body.name] or _ends(body)
         ]
-        reach = max(_reach(mechanism, origins, places), *lengths, *_extents(mechanism)) or EMPTY
+        reach = max([_reach(mechanism, origins, places), *lengths, *_extents(mechanism)]) or EMPTY
         long = [length for length in lengths if length > 0.02 * reach]
         length = float(np.dot(long, long) / np.sum(long)) if long else reach
         masses = [as_float(body.mass) for body in mechanism.bodies[1:]]

@@ -122,7 +122,7 @@ def figure_of(
         marks.rods,
         marks.rims,
         [floor.corners(frames) for floor in marks.floors],
-        np.stack([_centre_lines(mechanism, q) for mechanism, q in pairs]),
+        np.stack([centre_lines(mechanism, q) for mechanism, q in pairs]),
     )
     return figure._replace(trace=_tip(figure.points) if trace is None else index[trace])
 
@@ -155,7 +155,7 @@ def _feet(mechanism: Mechanism) -> list[tuple[str, FramePlace]]:
     return [(part, foot) for part, foot in parts if foot is not None]
 
 
-def _centre_lines(mechanism: Mechanism, q: np.ndarray) -> np.ndarray:
+def centre_lines(mechanism: Mechanism, q: np.ndarray) -> np.ndarray:
     """Points (K, bent beams, points, 3) of the centre lines."""
     if not mechanism.elastic_bodies:
         return np.zeros((len(q), 0, POINTS, 3))

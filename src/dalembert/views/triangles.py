@@ -60,6 +60,23 @@ def _revolved_faces(rings: int, sides: int) -> np.ndarray:
     return np.concatenate(faces)
 
 
+def tube(points: np.ndarray, radius: float, sides: int = SIDES) -> Triangles:
+    """Surface of a rod bent along points (P, 3), of which no two neighbours are equal."""
+    ways = np.gradient(points, axis=0)
+    ways /= np.maximum(np.linalg.norm(ways, axis=1), 1e-300)[:, None]
+    side = np.eye(3)[int(np.argmin(np.abs(ways[0])))]
+    angles = 2 * np.pi / sides * np.arange(sides)
+    rings = []
+    for point, way in zip(points, ways, strict=True):
+        side = side - way * (way @ side)
+        side /= np.linalg.norm(side)
+        normal = np.cross(way, side)
+        circle = np.cos(angles)[:, None] * side + np.sin(angles)[:, None] * normal
+        rings.append(point + radius * circle)
+    vertices = np.concatenate([*rings, points[[0, -1]]])
+    return vertices, _revolved_faces(len(points), sides)
+
+
 def _arc(radius: float, centre: float, begin: float, end: float, rings: int) -> np.ndarray:
     """Points (z, r) of a circle from one latitude to another [rad]."""
     latitude = np.linspace(begin, end, rings + 1)
@@ -92,6 +109,8 @@ def _cylinder(sizes: Sequence[float], sides: int) -> Triangles:
     radius, length = sizes
     edge = BEVEL * min(radius, length / 2)
     low = [(-length / 2, 0.0), (-length / 2, radius - edge), (edge - length / 2, radius)]
+    if length < radius:  # a disc, whose faces other parts may stand on
+        low[1:1] = [(-length / 2, 0.55 * radius)]
     high = [(-z, r) for z, r in reversed(low)]
     return revolved(np.concatenate([low, _straight(radius, radius, length), high]), sides)
 

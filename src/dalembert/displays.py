@@ -20,3 +20,29 @@ def display(name: str) -> Callable[..., Any]:
     if name not in DISPLAYS:
         import_module("dalembert").import_views()
     return DISPLAYS[name]
+
+
+def in_notebook(name: str, thing: Any) -> str | None:
+    """Text of a display for notebooks, which never raise for a look at an object: None, where it
+    cannot be drawn, makes them show its `repr`.
+    """
+    try:
+        return str(display(name)(thing))
+    except Exception:
+        return None
+
+
+class Picture(str):
+    """The text of an SVG, which notebooks show as a picture.
+
+    Examples
+    --------
+    >>> import dalembert as da
+    >>> da.planar_chain(2).picture()[:4]
+    '<svg'
+    """
+
+    __slots__ = ()
+
+    def _repr_svg_(self) -> str:
+        return str(self)

@@ -1,0 +1,89 @@
+"""The ground of a picture: its height, a grid with lines at round distances, shadows of solids."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dalembert.views.viewpoint import (
+    Camera,
+    ground_axes,
+)
+
+LINES = 9  # of a grid across the mechanism, at most
+MARGIN = 0.12  # of the size of the mechanism, beyond it on the ground
+SUNK = 0.02  # of the size: a mechanism that goes this far below its base stands on no ground there
+
+
+def round_length(length: float) -> float:
+    """The largest of 1, 2, 5 times a power of ten that is not above a length."""
+    if not length > 0:
+        return 1.0
+    power = 10.0 ** np.floor(np.log10(length))
+    return float(
+        max(factor * power for factor in (1, 2, 5) if factor * power <= length * (1 + 1e-9))
+    )
+
+
+def round_step(extent: float, lines: int = LINES) -> float:
+    """Distance between lines, so that at most `lines` of them cross an extent."""
+    least = max(extent, 1e-9) / lines
+    step = round_length(least)
+    return next(s for s in (step, 2 * step, 2.5 * step, 5 * step, 10 * step) if _is_round(s, least))
+
+
+def _is_round(step: float, least: float) -> bool:
+    """Whether a step is 1, 2 or 5 times a power of ten, and not below the least."""
+    leading = step / 10.0 ** np.floor(np.log10(step) + 1e-9)
+    return bool(step >= least * (1 - 1e-9) and np.isclose(leading, [1, 2, 5]).any())
+
+
+def height_of(points: np.ndarray, up: np.ndarray) -> float:
+    """Height of the ground [m]: that of the base, or below all that goes deeper."""
+    heights = points @ up
+    size = float(np.ptp(points, axis=0).max(initial=0.0))
+    lowest = float(heights.min(initial=0.0))
+    return 0.0 if lowest > -SUNK * size else lowest - SUNK * size
+
+
+def grid_lines(points: np.ndarray, up: np.ndarray, height: float) -> tuple[np.ndarray, float]:
+    """Lines (L, 2, 3) of the grid below points (..., 3), and the distance between them [m]."""
+    flat = points.reshape(-1, 3)
+    axes = np.stack(ground_axes(up))
+    places = flat @ axes.T
+    size = float(np.ptp(flat, axis=0).max(initial=0.0)) or 1.0
+    margin = MARGIN * size
+    low, high = places.min(axis=0) - margin, places.max(axis=0) + margin
+    grow = np.maximum(0.55 * size - (high - low), 0) / 2
+    low, high = low - grow, high + grow
+    step = round_step(float((high - low).max()))
+    first, last = np.floor(low / step), np.ceil(high / step)
+    lines = []
+    for k in range(2):
+        for at in np.arange(first[k], last[k] + 1):
+            ends = np.array([[at, first[1 - k]], [at, last[1 - k]]]) * step
+            lines.append((ends if k == 0 else ends[:, ::-1]) @ axes + height * up)
+    return np.array(lines), step
+
+
+def shadow(vertices: np.ndarray, camera: Camera, up: np.ndarray, height: float) -> np.ndarray:
+    """Outline (H, 2) of the shadow on the ground of a convex solid, as the camera sees it."""
+    on_ground = vertices - ((vertices @ up) - height)[:, None] * up
+    return hull(camera.seen(on_ground))
+
+
+def hull(points: np.ndarray) -> np.ndarray:
+    """Convex hull (H, 2) of points in a plane, counterclockwise (Andrew's monotone chain)."""
+    ordered = points[np.lexsort(points.T[::-1])]
+    lower: list[np.ndarray] = []
+    upper: list[np.ndarray] = []
+    for chain, sequence in ((lower, ordered), (upper, ordered[::-1])):
+        for point in sequence:
+            while len(chain) > 1 and _turn(chain[-2], chain[-1], point) <= 0:
+                chain.pop()
+            chain.append(point)
+    return np.array([*lower[:-1], *upper[:-1]])
+
+
+def _turn(a: np.ndarray, b: np.ndarray, c: np.ndarray) -> float:
+    """Twice the area of a triangle, positive counterclockwise."""
+    return float((b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0]))
