@@ -24,7 +24,7 @@ import numpy as np
 import dalembert as da
 from dalembert import controllers, data, hamilton, lagrange
 
-MODELS = Path(__file__).parent.parent / "tests" / "data" / "models"
+MODELS = Path(__file__).parent.parent / "src" / "dalembert" / "data"
 SECONDS = 1.0  # of a run
 OF_FUNCTIONS, OF_RUNS = 1e-13, 1e-10  # of the largest entry; absolute [rad, m; rad/s, m/s]
 PLAIN = {

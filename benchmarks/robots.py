@@ -12,7 +12,6 @@ import numpy as np
 import dalembert as da
 from native import CACHE
 
-MODELS = Path(__file__).parents[1] / "tests" / "data" / "models"
 SEED = 1743
 QUANTITIES = (
     "inverse_dynamics",
@@ -50,13 +49,11 @@ class Robot(NamedTuple):
 ROBOTS = {
     "panda": Robot(
         "Panda, fingers locked",
-        MODELS / "panda" / "panda.urdf",
+        da.data.path("panda"),
         ("panda_finger_joint1", "panda_finger_joint2"),
     ),
-    "ur5": Robot("UR5", MODELS / "ur5" / "ur5.urdf"),
-    "g1": Robot(
-        "G1 humanoid, floating", MODELS / "g1" / "g1.urdf", floating=True, quantities=QUANTITIES
-    ),
+    "ur5": Robot("UR5", da.data.path("ur5")),
+    "g1": Robot("G1 humanoid, floating", da.data.path("g1"), floating=True, quantities=QUANTITIES),
     **{
         f"chain{n}": Robot(
             f"Planar chain, n = {n}", CACHE / f"chain{n}.urdf", links=n, quantities=QUANTITIES[:2]

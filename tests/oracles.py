@@ -7,10 +7,16 @@ from pathlib import Path
 import numpy as np
 
 import dalembert as da
+from dalembert import data
 
 DATA = Path(__file__).parent / "data"
 INDEX = json.loads((DATA / "oracles" / "index.json").read_text())
 ROBOTS = tuple(INDEX)
+
+
+def file_of(name):
+    """The robot's file, one of the package."""
+    return data.path(Path(INDEX[name]["model_file"]).stem)
 
 
 @cache
@@ -18,7 +24,7 @@ def robot(name):
     """The mechanism as the oracles saw it: followers independent, nothing dissipative."""
     meta = INDEX[name]
     base = "free" if meta["floating_base"] else "fixed"
-    return da.load(DATA / meta["model_file"], base=base, mimic="independent", passive=False, exact_angles=False)
+    return da.load(file_of(name), base=base, mimic="independent", passive=False, exact_angles=False)
 
 
 @cache

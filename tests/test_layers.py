@@ -11,9 +11,9 @@ import pytest
 import dalembert
 
 PACKAGE = Path(dalembert.__file__).parent
-LAYERS = ["errors", "arguments", "displays", "expr", "purity", "spatial", "integrators", "generators", "beams", "model", "kinematics", "constraints", "readers", "writers", "loops", "formulations", "codegen",
+LAYERS = ["errors", "arguments", "displays", "data", "expr", "purity", "spatial", "integrators", "generators", "beams", "model", "kinematics", "constraints", "readers", "writers", "loops", "formulations", "codegen",
           "native", "tracing", "systems", "analysis", "compiled", "controllers", "results", "closed_forms", "simulation", "initial_parameters", "views", "sweeps", "convert",
-          "data", "commandline", "cli", "__main__"]
+          "commandline", "cli", "__main__"]
 
 REGISTRIES = ["codegen.targets.registry", "integrators.methods", "systems.kinds"]      # which import the modules of a list
 ROOMS = {"closed_forms": ["algebra", "printing", "derivation", "quantities", "reports", "equations"]}      # lower ones first

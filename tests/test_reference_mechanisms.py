@@ -9,7 +9,6 @@ import pytest
 from scipy.integrate import solve_ivp
 
 import dalembert as da
-from oracles import DATA
 from reference import DOWN_Y, PENDULUMS, pendulum, reference, table
 
 EXACT = dict(rtol=1e-12, atol=1e-12)
@@ -295,7 +294,7 @@ def test_regular_precession_of_the_lagrange_top():
 def puma560(rotors=True, friction=False):
     """PUMA 560 with rotor inertias; the motors' friction at the joints: viscous B G^2, Coulomb Tc |G| (forward)."""
     given = reference("manipulators_and_bicycle", "puma560")
-    arm = da.load(DATA / "models" / "own" / "puma560.urdf", passive=False)
+    arm = da.load("puma560", passive=False)
     values = {}
     for k, joint in enumerate(arm.independent_joints):
         gear = given["gear"][k]
@@ -387,7 +386,7 @@ def test_planar_2R_in_the_vertical_plane():
 
 def test_scara():
     case = reference("manipulators_and_bicycle", "scara")
-    arm = da.load(DATA / "models" / "own" / "scara.urdf", passive=False)
+    arm = da.load("scara", passive=False)
     M, g = da.mass_matrix(arm, case["q"]), da.gravity_vector(arm, case["q"])
     np.testing.assert_allclose(M, case["M"], rtol=1e-13, atol=1e-14)
     np.testing.assert_allclose(g, case["g"], rtol=1e-14, atol=1e-14)

@@ -1,4 +1,4 @@
-"""Command line of dalembert: `dalembert demo | info | check | dynamics | simulate | equations |
+"""Command line of dalembert: `dalembert demo | robots | info | check | dynamics | simulate | equations |
 codegen | bench`.
 """
 
@@ -45,7 +45,12 @@ app = Application(
 )
 
 File = Annotated[
-    Path, Argument("Robot file: URDF or TOML; or panda, the embedded model.", "FILE", existing)
+    Path,
+    Argument(
+        "Robot file: URDF or TOML; or the name of an embedded robot, as `dalembert robots` lists.",
+        "FILE",
+        existing,
+    ),
 ]
 Base = Annotated[str, Option(help="Root link: fixed to the world, or free.", metavar="fixed|free")]
 Tolerance = Annotated[
@@ -112,7 +117,7 @@ AS_USUAL = Reading()
 @app.command
 def demo(
     file: Annotated[
-        Path | None, Argument("Another robot than the embedded Panda arm.", "FILE")
+        Path | None, Argument("Another robot than the embedded Panda arm.", "FILE", existing)
     ] = None,
     folder: Annotated[
         Path,
@@ -181,6 +186,20 @@ def info(
     if quantities:
         show_quantities(out, mechanism)
     show_findings(out, mechanism.check())
+
+
+@app.command
+def robots(as_json: Json = False) -> None:
+    """List the embedded robots, whose names serve as FILE.
+
+    Joints are listed by type: R revolute, C continuous, P prismatic, S spherical, F free.
+    """
+    from dalembert.commandline.embedded import overview, show_robots
+
+    if as_json:
+        print(json.dumps(overview(), indent=2))
+    else:
+        show_robots(_console())
 
 
 @app.command

@@ -219,7 +219,7 @@ def test_without_sympy_the_error_says_what_to_install(monkeypatch):
 # --- the command ---
 
 def test_command_prints_and_writes(capsys, tmp_path):
-    file = str(robots_file("own/scara"))
+    file = "scara"
     assert cli.run(["equations", file, "--symbols", "all", "--quantities", "gravity_vector"]) == 0
     assert capsys.readouterr().out == "Gravity vector\ng3 = -MM3 g\n"
     assert cli.run(["equations", file, "--format", "latex", "--formulation", "lagrange", "--quantities", "gravity_vector"]) == 0
@@ -234,15 +234,9 @@ def test_command_prints_and_writes(capsys, tmp_path):
     (["--symbols", "nothing"], "unknown path or pattern 'nothing'"), (["-o", "x.doc"], "known endings are .html"),
     (["--formulation", "magic"], "unknown formulation 'magic'")])
 def test_command_refuses_with_one_line(arguments, part, capsys):
-    assert cli.run(["equations", str(robots_file("own/scara")), *arguments]) == 2
+    assert cli.run(["equations", "scara", *arguments]) == 2
     out, err = capsys.readouterr()
     assert out == "" and err.startswith("error: ") and err.count("\n") == 1 and part in err
-
-
-def robots_file(name):
-    from pathlib import Path
-
-    return Path(__file__).parents[1] / "data" / "models" / f"{name}.urdf"
 
 
 # --- copies ---

@@ -2,13 +2,11 @@
 
 import re
 import time
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 import dalembert as da
-from dalembert import data
 from dalembert.closed_forms.algebra.sums import ZERO, Sum, Term
 from dalembert.closed_forms.equations import SHOWN
 from dalembert.closed_forms.printing.sheets import Groups
@@ -17,14 +15,8 @@ from dalembert.closed_forms.quantities.verification import VerificationError
 
 from . import robots
 
-MODELS = Path(__file__).parents[1] / "data" / "models"
 EPS = 1e-12
 ALL = ("mass_matrix", "gravity_vector", "coriolis_matrix", "coriolis_vector", "kinetic_energy", "potential_energy")
-
-
-def load(name, **options):
-    return da.load(MODELS / name / f"{name.split('/')[-1]}.urdf" if (MODELS / name).is_dir() else MODELS / f"{name}.urdf",
-                   **options)
 
 
 # --- base parameters ---
@@ -100,7 +92,7 @@ def test_an_entry_has_each_angle_in_one_basis(name):
 def test_planar_3r_and_sparse_puma_are_printed_in_few_terms():
     eom = da.equations(robots.planar(3), "all")
     assert (eom.sheet("mass_matrix").terms, eom.sheet("gravity_vector").terms) == (30, 12)
-    eom = da.equations(load("own/puma560", passive=False), "all")
+    eom = da.equations(da.load("puma560", passive=False), "all")
     assert eom.sheet("mass_matrix").terms <= 136 and eom.sheet("gravity_vector").terms == 13
     lines = dict(x.split(" = ") for x in eom.text("mass_matrix", "gravity_vector").splitlines() if " = " in x)
     assert lines["M44"] == "ZZ4 + ZZ6 c5^2 + XX5 s5^2"                  # as symbolic_equations.md, section 3, prints them
@@ -123,7 +115,7 @@ def test_planar_chains_are_printed_in_full(links):
 def test_lengths_of_latex_stay_readable():
     """iiwa14 had 245 kB, kinova 174 kB."""
     for name in ("kinova", "iiwa14"):
-        eom = da.equations(load(name))
+        eom = da.equations(da.load(name))
         assert len(eom.latex()) < 25_000 and "characters in full" in eom.why_factored
 
 
@@ -184,16 +176,15 @@ def test_derivation_is_fast():
 # --- equality with compiled functions ---
 
 @pytest.mark.parametrize("model, options", [
-    ("own/puma560", {}), ("ur5/ur5", {}), ("own/stanford_arm", {}), ("own/scara", {}), ("cartpole/cartpole", {}),
-    ("double_pendulum/double_pendulum", {"base": "free"})])
+    ("puma560", {}), ("ur5", {}), ("stanford_arm", {}), ("scara", {}), ("cartpole", {}), ("double_pendulum", {"base": "free"})])
 def test_closed_forms_of_robot_files_equal_plain_functions(model, options):
-    m = da.load(MODELS / f"{model}.urdf", passive=False, **options)
+    m = da.load(model, passive=False, **options)
     eom = da.equations(m, "all")
     check(eom, m)
 
 
 def test_closed_forms_of_the_embedded_panda_equal_plain_functions():
-    m = da.load(data.path("panda"))
+    m = da.load("panda")
     check(da.equations(m), m)
 
 
@@ -290,7 +281,7 @@ def test_numbers_stay_exact():
 # --- abbreviation ---
 
 def test_abbreviated_equations_stay_within_their_stated_error():
-    m = load("own/puma560", passive=False)
+    m = da.load("puma560", passive=False)
     eom = da.equations(m, "all")
     short = eom.abbreviated(0.01)
     assert short.terms < 0.5 * short.terms_before

@@ -9,14 +9,14 @@ import numpy as np
 import pytest
 
 import dalembert as da
+from dalembert import data
 from dalembert.commandline import measurement, timing
 from dalembert.commandline.demonstration import compare_speed
 from dalembert.commandline.output import console
 from dalembert.commandline.peers import plain_urdf
 from dalembert.commandline.timing import Times, side_by_side
 
-MODELS = Path(__file__).parents[1] / "data" / "models"
-UR5 = str(MODELS / "ur5" / "ur5.urdf")
+UR5 = str(data.path("ur5"))
 TINY = ("--states", "3", "--repeats", "1")
 
 
@@ -51,11 +51,10 @@ def test_bench_as_json(run, alone):
 
 @pytest.mark.parametrize("engine, package", [("Pinocchio", "pinocchio"), ("MuJoCo", "mujoco"),
                                              ("CasADi", "casadi")])
-@pytest.mark.parametrize("path, base", [("ur5/ur5.urdf", "fixed"), ("kinova/kinova.urdf", "fixed"), ("panda/panda.urdf", "fixed"),
-                                        ("solo12/solo12.urdf", "free")])
-def test_installed_engines_compute_the_same(run, engine, package, path, base):
+@pytest.mark.parametrize("robot, base", [("ur5", "fixed"), ("kinova", "fixed"), ("panda", "fixed"), ("solo12", "free")])
+def test_installed_engines_compute_the_same(run, engine, package, robot, base):
     pytest.importorskip(package)
-    code, out, err = run("bench", str(MODELS / path), "--base", base, *TINY, "--json")
+    code, out, err = run("bench", robot, "--base", base, *TINY, "--json")
     assert (code, err) == (0, "")
     rows = [r for r in json.loads(out)["measured"] if r["engine"] == engine]
     assert [r["quantity"] for r in rows] == list(measurement.QUANTITIES)
@@ -155,7 +154,7 @@ def test_the_demos_comparison_has_all_engines_that_are_installed(capsys):
 
 
 def test_text_for_other_engines_has_no_shapes_friction_or_followers():
-    text = plain_urdf(MODELS / "panda" / "panda.urdf", locked=["panda_joint2"], floating=True)
+    text = plain_urdf(data.path("panda"), locked=["panda_joint2"], floating=True)
     for tag in ("<visual", "<collision", "<mimic", "<dynamics"):
         assert tag not in text
     assert 'name="panda_joint2" type="fixed"' in text and 'type="floating"' in text

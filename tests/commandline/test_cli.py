@@ -21,8 +21,7 @@ from dalembert.commandline.identities import identities
 from dalembert.commandline.output import safe
 from dalembert.commandline.typed_vectors import typed_vector
 
-MODELS = Path(__file__).parents[1] / "data" / "models"
-PANDA, UR5 = str(data.path("panda")), str(MODELS / "ur5" / "ur5.urdf")
+PANDA, UR5 = str(data.path("panda")), str(data.path("ur5"))
 COMMAND = [sys.executable, "-m", "dalembert.cli"]
 
 
@@ -143,10 +142,10 @@ def test_check_reports_a_file_that_cannot_be_read_as_a_finding(run, tmp_path, te
     fails(run("info", str(file)), 1, f"{file}, line {line}", why)
 
 
-def test_the_embedded_model_is_known_by_name(run, monkeypatch, tmp_path):
+def test_an_embedded_robot_is_known_by_name(run, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
-    assert run("info", "panda")[1] == run("info", PANDA)[1] or "mechanism panda" in run("info", "panda")[1]
-    fails(run("info", "pandax"), 2, "pandax: there is no such file, and no embedded model of that name (known: panda)")
+    assert run("info", "panda") == run("info", PANDA)
+    fails(run("info", "pandax"), 2, "pandax: there is no such file, and no embedded robot of that name (known: panda, ur5, ", "Did you mean 'panda'?")
     fails(run("info", "panda.urdf"), 2, "panda.urdf: there is no such file.")
     (tmp_path / "panda").write_text("<robot name='mine'><link name='a'/></robot>")      # a file of that name comes first
     assert "mechanism mine" in run("info", "panda")[1]
@@ -281,9 +280,9 @@ def test_a_command_that_needs_numbers_names_the_symbols_of_a_file(run, tmp_path,
 
 
 def test_equations_say_once_where_they_cannot_be_written(run, tmp_path):
-    fails(run("equations", str(MODELS / "own" / "scara.urdf"), "-o", str(tmp_path / "x.docx")), 2,
+    fails(run("equations", "scara", "-o", str(tmp_path / "x.docx")), 2,
           "error: cannot write 'x.docx': known endings are .html")
-    fails(run("equations", str(MODELS / "own" / "scara.urdf"), "-o", str(tmp_path / "no" / "x.txt")), 2, "x.txt': No such file")
+    fails(run("equations", "scara", "-o", str(tmp_path / "no" / "x.txt")), 2, "x.txt': No such file")
 
 
 def test_the_package_runs_as_a_module():
@@ -406,13 +405,3 @@ def terminal(command, columns):
     return re.sub(r"\x1b\[[0-9;]*m", "", shown.decode())
 
 
-# --- the embedded model ---
-
-def test_the_embedded_panda_is_the_one_the_reference_values_are_for():
-    assert data.path("panda").read_bytes() == (MODELS / "panda" / "panda.urdf").read_bytes()
-    assert "Apache License" in (data.path("panda").parent / "LICENSE").read_text()
-
-
-def test_an_unknown_embedded_model_is_named():
-    with pytest.raises(da.UnknownNameError, match="known: panda"):
-        data.path("pandas")

@@ -10,7 +10,7 @@ import pytest
 
 import dalembert as da
 
-UR5 = Path(__file__).parents[1] / "data" / "models" / "ur5" / "ur5.urdf"
+UR5 = da.data.path("ur5")
 STRICT = ["gcc", "-Wall", "-Wextra", "-Werror", "-std=c99", "-pedantic", "-O2"]
 
 

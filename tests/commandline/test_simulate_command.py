@@ -3,7 +3,6 @@
 import csv
 import json
 import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,8 +10,7 @@ from test_cli import fails
 
 import dalembert as da
 
-MODELS = Path(__file__).parents[1] / "data" / "models"
-CARTPOLE, UR5 = MODELS / "cartpole" / "cartpole.urdf", MODELS / "ur5" / "ur5.urdf"
+CARTPOLE, UR5 = da.data.path("cartpole"), da.data.path("ur5")
 
 
 @pytest.fixture

@@ -7,19 +7,17 @@ import pytest
 from scipy.integrate import solve_ivp
 
 import dalembert as da
-import oracles
 from dalembert import lagrange
 from dalembert.spatial.vectors import Vector
 
 RNG = np.random.default_rng(0)
-PANDA = oracles.DATA / "models" / "panda" / "panda.urdf"
 OWN = 1e-12
 
 
 # --- operational space ----------------------------------------------------------------------------------------------
 
 def arm():
-    return da.load(PANDA, passive=False, lock=["panda_finger_joint1"])
+    return da.load("panda", passive=False, lock=["panda_finger_joint1"])
 
 
 @pytest.mark.parametrize("axes", ["aligned", "local", "world"])

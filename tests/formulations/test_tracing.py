@@ -13,11 +13,9 @@ import dalembert as da
 import oracles
 from trees import seeds
 
-PANDA = oracles.DATA / "models" / "panda" / "panda.urdf"
-
 
 def locked_panda():
-    return da.load(PANDA, mimic="independent", passive=False, lock={"panda_finger_joint1": 0, "panda_finger_joint2": 0})
+    return da.load("panda", mimic="independent", passive=False, lock={"panda_finger_joint1": 0, "panda_finger_joint2": 0})
 
 
 def traced(m, quantity):

@@ -1,12 +1,10 @@
 """The elastic arm among the models, against the exact frequencies of its beams."""
 
-from pathlib import Path
-
 import numpy as np
 
 import dalembert as da
 
-FILE = Path(__file__).parents[1] / "data" / "models" / "own" / "elastic_arm.toml"
+FILE = da.data.path("elastic_arm")
 # rad/s; joints locked, no gravity; exact: clamped beams with a sphere at the end, by the angle of the elbow in degrees
 EXACT = {0: (6.43666048, 127.333467), 30: (6.62444499, 66.0450441), 60: (7.23052354, 38.6795493), 90: (8.38012932, 29.3977071)}
 

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import dalembert as da
+from dalembert import data
 from dalembert.model.joints import JOINT_TYPES
 from dalembert.model.numbers import Literal
 from dalembert.model.paths import numbers
@@ -18,7 +19,7 @@ from dalembert.spatial.angles import PiMultiple
 
 ROOT = Path(__file__).parents[2]
 EXAMPLE = re.search(r"```toml\n(.*?)```", (ROOT / "docs" / "toml_format.md").read_text(encoding="utf-8"), re.DOTALL)[1]
-ROBOTS = sorted((ROOT / "tests" / "data" / "models").rglob("*.urdf"))
+ROBOTS = [path for path in map(data.path, data.names()) if path.suffix == ".urdf"]
 ARM = """\
 name = "arm"
 

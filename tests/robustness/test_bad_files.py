@@ -359,7 +359,7 @@ def test_strange_names_are_kept_and_shown_on_one_line(tmp_path):
 @pytest.mark.parametrize("seed", [0, pytest.param(range(1, 40), marks=pytest.mark.slow)])
 def test_damaged_file_is_read_or_refused_with_one_line(seed):
     """200 copies of a robot file, each with some bytes changed, cut or put in: never another kind of exception."""
-    whole = (DATA / "models" / "own" / "scara.urdf").read_bytes()
+    whole = da.data.path("scara").read_bytes()
     pieces = [b"<", b">", b'"', b"/", b"&#10;", b"\x00", b"\xff", b"1e308", b"-1", b"nan", b"0 0 0", b"fixed",
               b"planar", b"floating", b'<link name="x"/>', b'<mimic joint="j1"/>', b"<!--", b"1e-308", b"link1"]
     for s in np.atleast_1d(seed):

@@ -7,13 +7,12 @@
 import random
 import re
 import warnings
-from pathlib import Path
 
 import pytest
 
 import dalembert as da
+from dalembert import data
 
-MODELS = Path(__file__).parents[1] / "data" / "models"
 TENSOR = '<inertia ixx="0.1" ixy="0" ixz="0" iyy="0.1" iyz="0" izz="0.1"/>'
 MASS, LIMIT, AXIS = '<mass value="1"/>', '<limit lower="-1" upper="1" effort="1" velocity="1"/>', '<axis xyz="0 0 1"/>'
 
@@ -285,11 +284,11 @@ def mutants(text, seed, count):
         yield f"{kind} in line {line}: {new}", text[:tag.start()] + new + text[tag.end():]
 
 
-@pytest.mark.parametrize("model", ["ur5/ur5", "panda/panda", "kinova/kinova", "own/scara"])
+@pytest.mark.parametrize("model", ["ur5", "panda", "kinova", "scara"])
 @pytest.mark.parametrize("seed", [0, pytest.param(range(1, 20), marks=pytest.mark.slow)])
 def test_changed_mechanics_are_never_accepted_in_silence(model, seed):
     """A damaged file is an error, has a finding that the whole one has not, or is the same mechanism."""
-    text = (MODELS / f"{model}.urdf").read_text()
+    text = data.path(model).read_text()
     text = re.sub(r"<(visual|collision)>.*?</\1>", lambda m: "\n" * m[0].count("\n"), text, flags=re.DOTALL)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", da.DalembertWarning)
@@ -319,10 +318,10 @@ def noisy(text, seed=0):
     return re.sub(r'(?<=(?:xyz|rpy)=")[^"]*', lambda m: re.sub(r"\S+", number, m[0]), text)
 
 
-@pytest.mark.parametrize("model", ["ur5/ur5", "own/puma560"])
+@pytest.mark.parametrize("model", ["ur5", "puma560"])
 def test_noise_of_an_export_leaves_the_equations_as_they_are(model):
     """The same zeros, multiples of pi and axes: closed forms of the noisy file are as short as those of the clean one."""
-    text = (MODELS / f"{model}.urdf").read_text()
+    text = data.path(model).read_text()
     clean, dirty, kept = (da.load(t, exact_angles=e) for t, e in ((text, True), (noisy(text), True), (noisy(text), False)))
     for a, b in zip(clean.joints, dirty.joints, strict=True):
         assert a.origin.rotations == b.origin.rotations

@@ -21,7 +21,7 @@ def case(name):
     q, qd = arm.random_state(3)
     tau = 3 * np.random.default_rng(5).normal(size=arm.nv) * np.diag(da.mass_matrix(arm, q))      # some rad/s^2
     tau[:6] *= not meta["floating_base"]                           # nothing pushes a floating base
-    return arm, q, 0.2 * qd, tau, (oracles.DATA / meta["model_file"], (), meta["floating_base"])
+    return arm, q, 0.2 * qd, tau, (oracles.file_of(name), (), meta["floating_base"])
 
 
 @cache

@@ -4,7 +4,7 @@ import json
 import subprocess
 import sys
 
-from oracles import DATA
+from dalembert import data
 
 PROGRAM = """
 import json, sys
@@ -30,7 +30,7 @@ print(json.dumps(written))
 
 
 def test_a_robot_and_a_long_chain_are_traced_and_written():
-    done = subprocess.run([sys.executable, "-c", PROGRAM, DATA / "models" / "ur5" / "ur5.urdf"], capture_output=True, text=True)
+    done = subprocess.run([sys.executable, "-c", PROGRAM, data.path("ur5")], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     written = json.loads(done.stdout)
     assert (written["arm"], written["chain"], written["native"]) == (6, 100, [])

@@ -18,11 +18,10 @@ MOST_NAMED = 4  # constraints in a note
 
 
 def existing(name: str) -> Path:
-    """The file of that name or, where there is none, the embedded model."""
+    """The file or, where a plain name is no file, that of the embedded robot of this name."""
     from dalembert import data
 
-    file = Path(name)
-    return data.path(name) if name in data.FILES and not file.exists() else file
+    return data.resolved(Path(name))
 
 
 def load(
@@ -33,10 +32,9 @@ def load(
     Raises
     ------
     ModelError, ReadError, MissingFileError
-        As `da.load`; a plain name that is no file may have been meant as an embedded model.
+        As `da.load`.
     """
     import dalembert as da
-    from dalembert import data
 
     if angle_tolerance is not None:
         options["angle_tolerance"] = angle_tolerance
@@ -45,14 +43,6 @@ def load(
             warnings.simplefilter("ignore", DalembertWarning)
         try:
             return da.load(file, **options)
-        except MissingFileError as error:
-            if file.suffix or file.parent != Path() or error.file != str(file):
-                raise
-            known = ", ".join(data.FILES)
-            raise MissingFileError(
-                f"there is no such file, and no embedded model of that name (known: {known}).",
-                str(file),
-            ) from None
         except ValueError as error:  # an option that is out of its range
             raise DalembertError(f"{error}") from None
 

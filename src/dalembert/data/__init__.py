@@ -1,23 +1,35 @@
-"""Models inside the package, each in a folder of its own with origin and licence."""
+"""Robots inside the package, each in a folder with origin and licence; `da.load` takes their names."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 from dalembert.arguments import check_choice
+from dalembert.data.catalogue import ROBOTS, EmbeddedRobot
+from dalembert.errors import MissingFileError, nearest
 
-__all__ = ["path"]
+__all__ = ["about", "names", "path"]
 
-FILES = {"panda": "panda/panda.urdf"}
+
+def names() -> tuple[str, ...]:
+    """Names of the embedded robots, which `da.load` takes in place of a file.
+
+    Examples
+    --------
+    >>> import dalembert as da
+    >>> da.data.names()[:3]
+    ('panda', 'ur5', 'iiwa14')
+    """
+    return tuple(ROBOTS)
 
 
 def path(name: str) -> Path:
-    """File of an embedded model, for `dalembert.load`.
+    """File of an embedded robot.
 
     Raises
     ------
     UnknownNameError
-        There is no such model; the known ones are listed.
+        There is no such robot; the known ones are listed.
 
     Examples
     --------
@@ -25,8 +37,58 @@ def path(name: str) -> Path:
     >>> da.data.path("panda").name
     'panda.urdf'
     """
-    check_choice("embedded model", name, tuple(FILES))
-    return Path(__file__).parent / FILES[name]
+    return Path(__file__).parent / about(name).file
+
+
+def about(name: str) -> EmbeddedRobot:
+    """File, description, licence and origin of an embedded robot.
+
+    Raises
+    ------
+    UnknownNameError
+        There is no such robot; the known ones are listed.
+
+    Examples
+    --------
+    >>> import dalembert as da
+    >>> robot = da.data.about("scara")
+    >>> print(robot.about, robot.licence)
+    SCARA arm BSD-3-Clause
+    """
+    check_choice("embedded robot", name, names())
+    return ROBOTS[name]
+
+
+def resolved(file: Path) -> Path:
+    """The file or, where a plain name is no file, that of the embedded robot of this name.
+
+    Raises
+    ------
+    MissingFileError
+        A plain name is neither a file nor a robot; the known ones are listed.
+    """
+    is_name = not file.suffix and file.parent == Path()
+    if is_name and file.name in ROBOTS and not file.is_file():
+        return path(file.name)
+    if not is_name or not _is_missing(file):
+        return file
+    near = nearest(file.name, ROBOTS)
+    raise MissingFileError(
+        f"there is no such file, and no embedded robot of that name (known: {', '.join(ROBOTS)})."
+        + (f" Did you mean {near!r}?" if near else ""),
+        str(file),
+    )
+
+
+def _is_missing(file: Path) -> bool:
+    """Whether the file does not exist; a file that cannot be looked at may exist."""
+    try:
+        file.stat()
+    except (FileNotFoundError, ValueError):  # ValueError: a null character in the name
+        return True
+    except OSError:
+        return False
+    return False
 
 
 def __dir__() -> list[str]:

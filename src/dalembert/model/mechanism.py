@@ -778,7 +778,7 @@ class Mechanism(Linkage):
         Examples
         --------
         >>> import dalembert as da
-        >>> hand = da.load(da.data.path("panda"))
+        >>> hand = da.load("panda")
         >>> hand.nq, hand.independent().nq
         (8, 9)
         """
@@ -791,7 +791,7 @@ class Mechanism(Linkage):
         Examples
         --------
         >>> import dalembert as da
-        >>> [finding.severity for finding in da.load(da.data.path("panda")).check()][:2]
+        >>> [finding.severity for finding in da.load("panda").check()][:2]
         ['note', 'warning']
         """
         return collapsed(self.findings())

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from dalembert import data as embedded
 from dalembert.arguments import check_choice, check_flag
 from dalembert.errors import MissingFileError, ModelError, ReadError
 from dalembert.model.findings import listed
@@ -38,7 +39,7 @@ def load(
     ----------
     source : path, bytes or text
         A file's path; or its content as bytes or text (text that starts with '<' is XML, that has
-        line breaks TOML).
+        line breaks TOML); or the name of an embedded robot, of which there is no file (`da.data`).
     base : {'fixed', 'free'}
         Whether the root link is fixed to the world or floats on a free joint.
     mimic : {'exact', 'independent'}
@@ -90,7 +91,7 @@ def load(
         check_flag(flag, given)
     _check_tolerance(angle_tolerance, exact_angles)
     with without_warnings():
-        mechanism = _read(source, mimic, exact_angles, angle_tolerance)
+        mechanism = _read(_located(source), mimic, exact_angles, angle_tolerance)
         if constraints is not None:
             mechanism = _constrained(mechanism, constraints)
         if base == "free":
@@ -103,6 +104,12 @@ def load(
             mechanism = mechanism.lock(lock)
     mechanism.warn()
     return mechanism
+
+
+def _located(source: Any) -> Any:
+    """The source; of the name of an embedded robot, its file."""
+    is_path = isinstance(source, (str, os.PathLike)) and not _is_text(source)
+    return embedded.resolved(Path(source)) if is_path else source
 
 
 def _read(source: Any, mimic: str, exact_angles: bool, angle_tolerance: float) -> Mechanism:
@@ -142,8 +149,7 @@ def _content(source: Any) -> tuple[bytes, str, str | None]:
     """(bytes, name for messages, encoding where it is known)."""
     if isinstance(source, (bytes, bytearray)):
         return _limited(bytes(source), "<bytes>"), "<bytes>", None
-    begin = source.lstrip("\ufeff \t\r\n")[:1] if isinstance(source, str) else None
-    if begin in ("", "<") or (begin and "\n" in source):
+    if _is_text(source):
         data = source.lstrip("\ufeff").encode("utf-8", errors="surrogatepass")
         return _limited(data, "<text>"), "<text>", "utf-8"
     if not isinstance(source, (str, os.PathLike)):
@@ -156,6 +162,14 @@ def _content(source: Any) -> tuple[bytes, str, str | None]:
         raise MissingFileError("there is no such file.", str(path)) from None
     except OSError as error:
         raise ReadError(f"cannot be opened ({error.strerror}).", str(path)) from None
+
+
+def _is_text(source: Any) -> bool:
+    """Whether a text is the content of a file, or nothing, and no path."""
+    if not isinstance(source, str):
+        return False
+    begin = source.lstrip("\ufeff \t\r\n")[:1]
+    return begin in ("", "<") or "\n" in source
 
 
 def _opened(path: str, flags: int) -> int:
