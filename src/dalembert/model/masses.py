@@ -119,7 +119,8 @@ def _moment_findings(body: Body, moments: np.ndarray, scale: float, noise: float
                 body,
                 "error",
                 f"its principal moments {shown} kg m^2 are not all positive.",
-                "Check the signs of the products of inertia (Ixy = -integral xy dm).",
+                "Check the signs of the products of inertia (Ixy = -integral xy dm); "
+                "mechanism.repaired() takes the nearest possible ones.",
             )
         ]
     return [
@@ -127,7 +128,7 @@ def _moment_findings(body: Body, moments: np.ndarray, scale: float, noise: float
             body,
             "error",
             f"its principal moments {shown} kg m^2 break I1 + I2 >= I3.",
-            "Are they about the centre of mass?",
+            "Are they about the centre of mass? mechanism.repaired() takes the nearest possible ones.",
         )
     ]
 

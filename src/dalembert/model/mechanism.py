@@ -54,6 +54,7 @@ from dalembert.expr.identifiers import safe_identifiers
 from dalembert.model import (
     edits,
     paths,
+    repairs,
     validation,
 )
 from dalembert.model.actuator_findings import (
@@ -783,6 +784,48 @@ class Mechanism(Linkage):
         (8, 9)
         """
         return edits.independent(self)
+
+    def repaired(
+        self, masses: Mapping[str, Number] | None = None, from_shapes: bool = False
+    ) -> Mechanism:
+        """With the nearest inertias that distributions of mass have, in place of impossible ones.
+
+        Mass and centre of mass are kept; the tensor changes as little as possible in the Frobenius
+        norm of the second moments J = tr(I)/2 1 - I, whose principal values are raised to 1e-6 of
+        the largest where they are below 0. Other bodies stay as they are. Notes in `check()` say
+        what was changed, and by how much. A mass of 0 or below cannot be guessed: its finding
+        stays unless `masses` gives it.
+
+        Parameters
+        ----------
+        masses : {str: number}, optional
+            Masses [kg] of bodies by name.
+        from_shapes : bool
+            Whether a body with a mass and moments of 0 gets those of its shapes, evenly filled.
+
+        Raises
+        ------
+        UnknownNameError
+            There is no such body.
+        TypeError, ValueError
+            A mass is no number above 0.
+
+        References
+        ----------
+        Wensing, Kim, Slotine, Linear matrix inequalities for physically consistent inertial
+        parameter identification (2018).
+
+        Examples
+        --------
+        >>> import dalembert as da
+        >>> import warnings
+        >>> with warnings.catch_warnings():
+        ...     warnings.simplefilter("ignore")
+        ...     arm = da.planar_chain(1).replace({"link1.inertia[0,0]": 1})
+        >>> print(arm.repaired().check()[0])
+        body 'link1': its inertia (1, 0, 0.0833333, 0, 0, 0.0833333) kg m^2 (xx, xy, yy, xz, yz, zz), which no distribution of mass has, became (1, 0, 0.5, 0, 0, 0.5), the nearest possible one: changed by 59 %.
+        """
+        return repairs.repaired(self, masses or {}, from_shapes)
 
     def check(self) -> list[Finding]:
         """All findings about the mechanism, its reader's included; many of the same cause are put
