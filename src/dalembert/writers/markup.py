@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 import re
-from xml.etree import ElementTree
+from collections.abc import Iterable, Iterator
+from dataclasses import (
+    dataclass,
+    field,
+)
+from xml.sax.saxutils import quoteattr
 
 from dalembert.errors import ReadError
 
@@ -11,26 +16,62 @@ FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 INDENT = "  "
 
 
-def element(tag: str, **attributes: str | None) -> ElementTree.Element:
-    """An element with the attributes that are given; a name 'class_' is the attribute 'class'."""
+@dataclass
+class Markup:
+    """An element of a file that is written."""
+
+    tag: str
+    attributes: dict[str, str]
+    children: list[Markup] = field(default_factory=list)
+
+    def add(self, tag: str, **attributes: str | None) -> Markup:
+        """A new element inside this one, with the attributes that are given."""
+        child = markup(tag, **attributes)
+        self.children.append(child)
+        return child
+
+    def extend(self, children: Iterable[Markup]) -> None:
+        """Put elements inside this one."""
+        self.children += children
+
+    @property
+    def begin(self) -> str:
+        """The tag, without its end."""
+        return f"<{self.tag}" + "".join(f" {k}={quoteattr(v)}" for k, v in self.attributes.items())
+
+
+def markup(tag: str, **attributes: str | None) -> Markup:
+    """An element with the attributes that are given; of 'class_' the name is 'class'.
+
+    Raises
+    ------
+    ReadError
+        A text has a character that XML cannot hold.
+    """
     given = {name.rstrip("_"): text for name, text in attributes.items() if text is not None}
     for name, text in given.items():
         if FORBIDDEN.search(text):
             raise ReadError(
                 f"{name} {text[:60]!r} of <{tag}> has a character that XML cannot hold. Rename it."
             )
-    return ElementTree.Element(tag, given)
+    return Markup(tag, given)
 
 
-def below(parent: ElementTree.Element, tag: str, **attributes: str | None) -> ElementTree.Element:
-    """A new element inside another."""
-    child = element(tag, **attributes)
-    parent.append(child)
-    return child
-
-
-def document(root: ElementTree.Element) -> str:
+def document(root: Markup) -> str:
     """The text of a file."""
-    ElementTree.indent(root, INDENT)
-    body = ElementTree.tostring(root, encoding="unicode").replace(" />", "/>")
-    return f'<?xml version="1.0"?>\n{body}\n'
+    return "\n".join(('<?xml version="1.0"?>', *_lines(root), ""))
+
+
+def _lines(root: Markup) -> Iterator[str]:
+    """Lines of an element, which may be nested as deeply as a chain of bodies is long."""
+    stack: list[tuple[Markup | str, int]] = [(root, 0)]
+    while stack:
+        item, depth = stack.pop()
+        if isinstance(item, str):
+            yield INDENT * depth + item
+        elif not item.children:
+            yield f"{INDENT * depth}{item.begin}/>"
+        else:
+            yield f"{INDENT * depth}{item.begin}>"
+            stack.append((f"</{item.tag}>", depth))
+            stack += [(child, depth + 1) for child in reversed(item.children)]

@@ -7,7 +7,6 @@ from collections.abc import (
     Iterator,
 )
 from itertools import count
-from xml.etree.ElementTree import Element
 
 from dalembert.errors import ReadError
 from dalembert.expr import known_zero
@@ -32,9 +31,9 @@ from dalembert.model.parts import (
 from dalembert.model.visuals import Visual
 from dalembert.writers.losses import Losses
 from dalembert.writers.markup import (
-    below,
+    Markup,
     document,
-    element,
+    markup,
 )
 from dalembert.writers.numerals import (
     UNLIMITED,
@@ -94,50 +93,50 @@ class _UrdfWriter:
         self.joints = {joint.name for joint in mechanism.joints}
         self.inner = {joint.child: joint for joint in mechanism.joints}
 
-    def robot(self) -> Element:
+    def robot(self) -> Markup:
         """The whole file; each link stands before the joint that carries it."""
-        robot = element("robot", name=self.mechanism.name)
+        robot = markup("robot", name=self.mechanism.name)
         for body in self.mechanism.bodies:
-            robot.append(self._link(body))
+            robot.children.append(self._link(body))
             if body.name in self.inner:
-                robot.extend(list(self._joint(self.inner[body.name])))
+                robot.extend(self._joint(self.inner[body.name]))
         for frame in self.mechanism.frames:
-            robot.extend(list(self._frame(frame)))
+            robot.extend(self._frame(frame))
         return robot
 
     # --- links ---
 
-    def _link(self, body: Body) -> Element:
-        link = element("link", name=body.name)
+    def _link(self, body: Body) -> Markup:
+        link = markup("link", name=body.name)
         if any(x != 0 for x in (body.mass, *body.com, *body.inertia)):
-            inertial = below(link, "inertial")
-            below(inertial, "origin", xyz=decimals(body.com))
-            below(inertial, "mass", value=decimal(body.mass))
+            inertial = link.add("inertial")
+            inertial.add("origin", xyz=decimals(body.com))
+            inertial.add("mass", value=decimal(body.mass))
             moments = dict(zip(MOMENTS, map(decimal, body.inertia), strict=True))
-            below(inertial, "inertia", **moments)
+            inertial.add("inertia", **moments)
         for visual in body.visuals:
             self._put_visual(link, body, visual)
         return link
 
-    def _put_visual(self, link: Element, body: Body, visual: Visual) -> None:
+    def _put_visual(self, link: Markup, body: Body, visual: Visual) -> None:
         shape = _geometry(visual)
         if shape is None:
             self.losses.note(f"shapes of kind {visual.kind} of bodies", body.name)
             return
-        shown = below(link, "visual" if visual.seen else "collision")
-        shown.extend(list(_origin(visual.origin)))
-        below(shown, "geometry").append(shape)
+        shown = link.add("visual" if visual.seen else "collision")
+        shown.extend(_origin(visual.origin))
+        shown.add("geometry").children.append(shape)
         if visual.colour is not None and visual.seen:
-            below(below(shown, "material", name=""), "color", rgba=decimals(visual.colour))
+            shown.add("material", name="").add("color", rgba=decimals(visual.colour))
 
-    def _frame(self, frame: Frame) -> Iterator[Element]:
-        yield element("link", name=frame.name)
+    def _frame(self, frame: Frame) -> Iterator[Markup]:
+        yield markup("link", name=frame.name)
         name = _unused(frame.name, self.joints, "{}_frame")
         yield from self._fixed(name, frame.body, frame.name, frame.origin)
 
     # --- joints ---
 
-    def _joint(self, joint: Joint) -> Iterator[Element]:
+    def _joint(self, joint: Joint) -> Iterator[Markup]:
         if isinstance(joint.type, Fixed):
             yield from self._fixed(joint.name, joint.parent, joint.child, joint.origin)
             return
@@ -152,15 +151,15 @@ class _UrdfWriter:
             )
         yield from self._row(joint, row)
 
-    def _fixed(self, name: str, parent: str, child: str, origin: Origin) -> Iterator[Element]:
+    def _fixed(self, name: str, parent: str, child: str, origin: Origin) -> Iterator[Markup]:
         yield _connection(name, "fixed", parent, child, origin)
 
-    def _several(self, joint: Joint) -> Element:
+    def _several(self, joint: Joint) -> Markup:
         """A floating or planar joint, whose numbers are the same for all freedoms."""
         kind = "floating" if isinstance(joint.type, Free) else "planar"
         made = _connection(joint.name, kind, joint.parent, joint.child, joint.origin)
         if isinstance(joint.type, Planar):
-            below(made, "axis", xyz=decimals(direction(joint.type.axis)))
+            made.add("axis", xyz=decimals(direction(joint.type.axis)))
         every = [numbers_of(joint, k) for k in range(joint.type.nv)]
         if any(numbers != every[0] for numbers in every):
             self.losses.note("numbers that differ by freedom, of joints", joint.name)
@@ -172,7 +171,7 @@ class _UrdfWriter:
             self._put_dynamics(made, joint.name, every[0])
         return made
 
-    def _row(self, joint: Joint, row: list[SingleFreedom]) -> Iterator[Element]:
+    def _row(self, joint: Joint, row: list[SingleFreedom]) -> Iterator[Markup]:
         """Joints of one freedom in a row, with links without mass between them."""
         if joint.friction is not None:
             self.losses.note("laws of friction of joints", joint.name)
@@ -184,7 +183,7 @@ class _UrdfWriter:
             origin = joint.origin if k == 0 else Origin()
             mimic = joint.mimic if k == 0 else follows
             if k > 0:
-                yield element("link", name=parents[k])
+                yield markup("link", name=parents[k])
             yield self._single(single, parents[k], children[k], origin, mimic)
 
     def _between(self, joint: Joint) -> str:
@@ -193,20 +192,20 @@ class _UrdfWriter:
 
     def _single(
         self, single: SingleFreedom, parent: str, child: str, origin: Origin, mimic: Mimic | None
-    ) -> Element:
+    ) -> Markup:
         limited = single.numbers["lower"] is not None or single.numbers["upper"] is not None
         kind = ("revolute" if limited else "continuous") if single.turns else "prismatic"
         made = _connection(single.name, kind, parent, child, origin)
-        below(made, "axis", xyz=decimals(single.axis))
+        made.add("axis", xyz=decimals(single.axis))
         self._put_numbers(made, single.name, single.numbers, bounded=kind != "continuous")
         if mimic is not None:
             offset = None if known_zero(mimic.offset) else decimal(mimic.offset)
             factor = decimal(mimic.multiplier)
-            below(made, "mimic", joint=mimic.joint, multiplier=factor, offset=offset)
+            made.add("mimic", joint=mimic.joint, multiplier=factor, offset=offset)
         return made
 
     def _put_numbers(
-        self, made: Element, name: str, numbers: Numbers, bounded: bool = False
+        self, made: Markup, name: str, numbers: Numbers, bounded: bool = False
     ) -> None:
         """Limits, where there are any or the type must have them, and friction."""
         if bounded or any(numbers[bound] is not None for bound in BOUNDS):
@@ -215,14 +214,14 @@ class _UrdfWriter:
                 texts["lower"] = texts["lower"].replace(UNLIMITED, f"-{UNLIMITED}")
             else:
                 del texts["lower"], texts["upper"]
-            below(made, "limit", **texts)
+            made.add("limit", **texts)
         self._put_dynamics(made, name, numbers)
 
-    def _put_dynamics(self, made: Element, name: str, numbers: Numbers) -> None:
+    def _put_dynamics(self, made: Markup, name: str, numbers: Numbers) -> None:
         given = {"damping": numbers["viscous"], "friction": numbers["coulomb"]}
         texts = {key: decimal(x) for key, x in given.items() if x is not None and x != 0}
         if texts:
-            below(made, "dynamics", **texts)
+            made.add("dynamics", **texts)
         if numbers["stiffness"]:
             self.losses.note("springs of joints", name)
         if numbers["rotor_inertia"]:
@@ -244,35 +243,35 @@ def _with_slides(row: Iterable[SingleFreedom]) -> Iterator[tuple[SingleFreedom, 
             yield follower, Mimic(single.name, single.pitch)
 
 
-def _connection(name: str, kind: str, parent: str, child: str, origin: Origin) -> Element:
-    made = element("joint", name=name, type=kind)
-    below(made, "parent", link=parent)
-    below(made, "child", link=child)
-    made.extend(list(_origin(origin)))
+def _connection(name: str, kind: str, parent: str, child: str, origin: Origin) -> Markup:
+    made = markup("joint", name=name, type=kind)
+    made.add("parent", link=parent)
+    made.add("child", link=child)
+    made.extend(_origin(origin))
     return made
 
 
-def _origin(origin: Origin) -> Iterator[Element]:
+def _origin(origin: Origin) -> Iterator[Markup]:
     """The <origin> of a placement, if it is any."""
     angles = roll_pitch_yaw_of(origin)
     turned = any(not known_zero(x) for x in angles)
     if turned or any(not known_zero(x) for x in origin.xyz):
         rpy = decimals(angles) if turned else None
-        yield element("origin", xyz=decimals(origin.xyz), rpy=rpy)
+        yield markup("origin", xyz=decimals(origin.xyz), rpy=rpy)
 
 
-def _geometry(visual: Visual) -> Element | None:
+def _geometry(visual: Visual) -> Markup | None:
     """The shape of a visual; None where URDF has none of its kind."""
     sizes = [decimal(x) for x in visual.sizes]
     if visual.kind == "box":
-        return element("box", size=" ".join(sizes))
+        return markup("box", size=" ".join(sizes))
     if visual.kind == "sphere":
-        return element("sphere", radius=sizes[0])
+        return markup("sphere", radius=sizes[0])
     if visual.kind in ("cylinder", "capsule"):
-        return element(visual.kind, radius=sizes[0], length=sizes[1])
+        return markup(visual.kind, radius=sizes[0], length=sizes[1])
     if visual.kind == "mesh":
         scale = " ".join(sizes) if any(x != 1 for x in visual.sizes) else None
-        return element("mesh", filename=visual.mesh, scale=scale)
+        return markup("mesh", filename=visual.mesh, scale=scale)
     return None
 
 
