@@ -106,6 +106,15 @@ def test_shapes_are_written(tmp_path):
     arm = da.planar_chain(1)
     arm = replace(arm, bodies=(arm.bodies[0], replace(arm.bodies[1], visuals=shapes)))
     da.save(arm, tmp_path / "arm.urdf", strict=True)
+    assert da.load(tmp_path / "arm.urdf").body("link1").visuals == arm.body("link1").visuals
     text = (tmp_path / "arm.urdf").read_text()
     for part in ('<box size="1 2 3"/>', '<color rgba="1 0 0 1"/>', '<mesh filename="a &amp; b.stl"/>', "<collision>", '<capsule radius="0.1" length="0.5"/>'):
         assert part in text
+
+
+def test_motors_become_transmissions(tmp_path):
+    motor = da.Actuator("motor", "q1", gear_ratio=50, rotor_inertia=1e-4)
+    with pytest.warns(da.DalembertWarning, match="rotors of actuators .'motor'"):
+        da.save(da.planar_chain(1).with_actuators(motor), tmp_path / "arm.urdf")
+    text = (tmp_path / "arm.urdf").read_text()
+    assert '<joint name="q1">' in text and "<mechanicalReduction>50</mechanicalReduction>" in text

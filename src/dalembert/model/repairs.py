@@ -119,13 +119,14 @@ def second_moments(tensor: np.ndarray) -> np.ndarray:
     return np.trace(tensor) / 2 * np.eye(3) - tensor
 
 
-def nearest_tensor(tensor: np.ndarray, floor: float = FLOOR) -> np.ndarray:
+def nearest_tensor(tensor: np.ndarray, least: float | None = None) -> np.ndarray:
     """The inertia tensor (3, 3) [kg m^2] of a distribution of mass that is nearest to a given one,
     in the Frobenius norm of the second moments J.
 
         J = sum_k lambda_k e_k e_k^T,    nearest: sum_k max(lambda_k, least) e_k e_k^T
 
-    The least second moment is `floor` times the largest; mass and centre of mass are kept.
+    Mass and centre of mass are kept. The least second moment is FLOOR times the largest, or as it is
+    given [kg m^2].
 
     References
     ----------
@@ -134,7 +135,7 @@ def nearest_tensor(tensor: np.ndarray, floor: float = FLOOR) -> np.ndarray:
     symmetric positive semidefinite matrix, Linear Algebra and its Applications 103 (1988) 103-118.
     """
     moments, axes = np.linalg.eigh(second_moments(tensor))
-    raised = np.maximum(moments, floor * np.abs(moments).max())
+    raised = np.maximum(moments, FLOOR * np.abs(moments).max() if least is None else least)
     J = (axes * raised) @ axes.T
     return np.trace(J) * np.eye(3) - (J + J.T) / 2
 

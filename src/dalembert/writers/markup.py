@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import (
+    Iterable,
+    Iterator,
+)
 from dataclasses import (
     dataclass,
     field,
 )
-from xml.sax.saxutils import quoteattr
+from xml.sax.saxutils import (
+    escape,
+    quoteattr,
+)
 
 from dalembert.errors import ReadError
 
@@ -23,6 +29,7 @@ class Markup:
     tag: str
     attributes: dict[str, str]
     children: list[Markup] = field(default_factory=list)
+    text: str = ""
 
     def add(self, tag: str, **attributes: str | None) -> Markup:
         """A new element inside this one, with the attributes that are given."""
@@ -69,6 +76,8 @@ def _lines(root: Markup) -> Iterator[str]:
         item, depth = stack.pop()
         if isinstance(item, str):
             yield INDENT * depth + item
+        elif item.text:
+            yield f"{INDENT * depth}{item.begin}>{escape(item.text)}</{item.tag}>"
         elif not item.children:
             yield f"{INDENT * depth}{item.begin}/>"
         else:

@@ -14,24 +14,26 @@ from dalembert.errors import ReadError
 from dalembert.model.mechanism import Mechanism
 from dalembert.readers.toml import write_toml
 from dalembert.writers.losses import Losses
+from dalembert.writers.mjcf_writer import mjcf_text
 from dalembert.writers.numerals import check_numeric
 from dalembert.writers.urdf_writer import urdf_text
 
 WRITERS: dict[str, tuple[str, Callable[[Mechanism, Losses], str]]] = {
     ".urdf": ("URDF", urdf_text),
+    ".xml": ("MJCF", mjcf_text),
 }
 ENDINGS = (".toml", *WRITERS)
 
 
 def save(mechanism: Mechanism, file: str | os.PathLike, strict: bool = False) -> None:
-    """Write a mechanism: TOML, which says everything, or URDF.
+    """Write a mechanism: TOML, which says everything, URDF, or MJCF, the format of MuJoCo.
 
     Parameters
     ----------
     mechanism : Mechanism
     file : path
-        Its ending is .toml or .urdf. `load` gives an equal mechanism back from TOML, one with the
-        same equations from URDF.
+        Its ending is .toml, .urdf, or .xml (MJCF). `load` gives an equal mechanism back from TOML,
+        one with the same equations from URDF.
     strict : bool
         Refuse to write what the format cannot say all of; otherwise a warning lists it.
 

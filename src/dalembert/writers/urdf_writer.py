@@ -10,6 +10,7 @@ from itertools import count
 
 from dalembert.errors import ReadError
 from dalembert.expr import known_zero
+from dalembert.model.actuators import Actuator
 from dalembert.model.joints import (
     Fixed,
     Free,
@@ -51,6 +52,8 @@ from dalembert.writers.single_freedoms import (
 )
 
 MOMENTS = ("ixx", "ixy", "iyy", "ixz", "iyz", "izz")  # the order of Body.inertia
+SIMPLE = "transmission_interface/SimpleTransmission"
+BY_FORCE = "hardware_interface/EffortJointInterface"
 Numbers = dict[str, Number | None]
 
 
@@ -102,6 +105,8 @@ class _UrdfWriter:
                 robot.extend(self._joint(self.inner[body.name]))
         for frame in self.mechanism.frames:
             robot.extend(self._frame(frame))
+        for actuator in self.mechanism.actuators:
+            robot.children.append(self._transmission(actuator))
         return robot
 
     # --- links ---
@@ -133,6 +138,19 @@ class _UrdfWriter:
         yield markup("link", name=frame.name)
         name = _unused(frame.name, self.joints, "{}_frame")
         yield from self._fixed(name, frame.body, frame.name, frame.origin)
+
+    def _transmission(self, actuator: Actuator) -> Markup:
+        """The <transmission> of a motor: its joint and its gear."""
+        made = markup("transmission", name=actuator.name)
+        made.add("type").text = SIMPLE
+        made.add("joint", name=actuator.joint).add("hardwareInterface").text = BY_FORCE
+        gear = made.add("actuator", name=actuator.name).add("mechanicalReduction")
+        gear.text = decimal(actuator.gear_ratio)
+        if not known_zero(actuator.rotor_inertia):
+            self.losses.note("inertias of rotors of actuators", actuator.name)
+        if actuator.effort is not None or actuator.velocity is not None:
+            self.losses.note("limits of actuators", actuator.name)
+        return made
 
     # --- joints ---
 

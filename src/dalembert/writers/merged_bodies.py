@@ -1,0 +1,95 @@
+"""Bodies as MuJoCo nests them: one without mass gives its joints to the body that hangs on it.
+
+MuJoCo refuses moving bodies without mass, and gives a body several joints instead.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import (
+    dataclass,
+    field,
+)
+from typing import NamedTuple
+
+from dalembert.model.mechanism import Mechanism
+from dalembert.model.numbers import (
+    Number,
+    as_float,
+)
+from dalembert.model.origins import Origin
+from dalembert.model.parts import (
+    Body,
+    Joint,
+)
+from dalembert.spatial.vectors import Vector
+from dalembert.writers.markup import Markup
+from dalembert.writers.mujoco_inertias import is_massless
+from dalembert.writers.single_freedoms import single_freedoms
+
+
+class Carried(NamedTuple):
+    """A joint whose child gave it away, and the joint's frame against the body before the child."""
+
+    joint: Joint
+    origin: Origin
+
+
+@dataclass
+class Nesting:
+    """The element that a body stands in, or stands for.
+
+    element : of the nearest body inward that has one
+    origin : placement of the body in that element, with all joints at 0
+    joints : of bodies between, whose motion comes before that of what hangs on the body
+    """
+
+    element: Markup
+    origin: Origin = Origin()
+    joints: list[Carried] = field(default_factory=list)
+
+
+class WeldGroups:
+    """Bodies that fixed joints hold together, and what hangs on them."""
+
+    def __init__(self, mechanism: Mechanism):
+        self.leader = {mechanism.bodies[0].name: mechanism.bodies[0].name}
+        self.members: dict[str, list[Body]] = defaultdict(list)
+        self.inner: dict[str, Joint] = {}
+        self.outer: dict[str, list[Joint]] = defaultdict(list)
+        for joint in mechanism.joints:
+            parent = self.leader[joint.parent]
+            self.leader[joint.child] = parent if joint.is_fixed else joint.child
+            if not joint.is_fixed:
+                self.inner[joint.child] = joint
+                self.outer[parent].append(joint)
+        for body in mechanism.bodies:
+            self.members[self.leader[body.name]].append(body)
+        self.base = mechanism.bodies[0].name
+
+    def is_still(self, body: str) -> bool:
+        """Whether a body is fixed to the base."""
+        return self.leader[body] == self.base
+
+    def is_massless(self, body: str) -> bool:
+        """Whether a body moves, and none of those that are fixed to it has a mass."""
+        leader = self.leader[body]
+        return leader != self.base and all(map(is_massless, self.members[leader]))
+
+    def gives_joints_away(self, body: str) -> bool:
+        """Whether a body without mass can leave its joints to a single one that hangs on it."""
+        leader = self.leader[body]
+        if not self.is_massless(body) or len(self.outer[leader]) != 1:
+            return False
+        return single_freedoms(self.inner[leader]) is not None
+
+
+def in_axes_of(child: Origin, carried: Carried, axis: Sequence[Number]) -> tuple[Vector, Vector]:
+    """Axis and place of a joint in the axes of the body that it now belongs to; both placements are
+    in the element around that body, with all joints at 0.
+    """
+    outer = child.transform(as_float)
+    inner = carried.origin.transform(as_float)
+    turned = outer.R.to_child(inner.R.to_parent(Vector(map(as_float, axis))))
+    return turned, outer.R.to_child(inner.p - outer.p)
