@@ -102,13 +102,13 @@ def test_elastic_links_become_rigid_and_say_so(tmp_path):
 
 def test_shapes_are_written(tmp_path):
     shapes = (da.Visual("box", (1, 2, 3), da.Origin((0, 0, 1)), (1, 0, 0, 1)), da.Visual("mesh", (1, 1, 1), mesh="a & b.stl"),
-              da.Visual("capsule", (0.1, 0.5), seen=False))
+              da.Visual("capsule", (1, 2), seen=False))
     arm = da.planar_chain(1)
     arm = replace(arm, bodies=(arm.bodies[0], replace(arm.bodies[1], visuals=shapes)))
     da.save(arm, tmp_path / "arm.urdf", strict=True)
     assert da.load(tmp_path / "arm.urdf").body("link1").visuals == arm.body("link1").visuals
     text = (tmp_path / "arm.urdf").read_text()
-    for part in ('<box size="1 2 3"/>', '<color rgba="1 0 0 1"/>', '<mesh filename="a &amp; b.stl"/>', "<collision>", '<capsule radius="0.1" length="0.5"/>'):
+    for part in ('<box size="1 2 3"/>', '<color rgba="1 0 0 1"/>', '<mesh filename="a &amp; b.stl"/>', "<collision>", '<capsule radius="1" length="2"/>'):
         assert part in text
 
 

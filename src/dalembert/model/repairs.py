@@ -141,8 +141,8 @@ def nearest_tensor(tensor: np.ndarray, least: float | None = None) -> np.ndarray
 
 
 def tensor_of_shapes(body: Body) -> np.ndarray | None:
-    """Inertia tensor about the common centre of a body's shapes, evenly filled with its mass; those
-    that collide where it has such, meshes left out. None without shapes.
+    """Inertia tensor about the common centre of a body's shapes, evenly filled with its mass:
+    shapes that collide where it has such, without meshes. None if no shape is left.
     """
     solid = [shape for shape in body.visuals if shape.kind != "mesh"]
     shapes = [shape for shape in solid if not shape.seen] or solid

@@ -1,4 +1,4 @@
-"""Bodies as MuJoCo nests them: one without mass gives its joints to the body that hangs on it.
+"""Bodies as MuJoCo nests them: a body without mass gives its joints to the next one.
 
 MuJoCo refuses moving bodies without mass, and gives a body several joints instead.
 """
@@ -24,12 +24,12 @@ from dalembert.model.parts import (
     Joint,
 )
 from dalembert.spatial.vectors import Vector
-from dalembert.writers.markup import Markup
 from dalembert.writers.mujoco_inertias import is_massless
 from dalembert.writers.single_freedoms import single_freedoms
+from dalembert.writers.xml_elements import XmlElement
 
 
-class Carried(NamedTuple):
+class GivenJoint(NamedTuple):
     """A joint whose child gave it away, and the joint's frame against the body before the child."""
 
     joint: Joint
@@ -45,9 +45,9 @@ class Nesting:
     joints : of bodies between, whose motion comes before that of what hangs on the body
     """
 
-    element: Markup
+    element: XmlElement
     origin: Origin = Origin()
-    joints: list[Carried] = field(default_factory=list)
+    joints: list[GivenJoint] = field(default_factory=list)
 
 
 class WeldGroups:
@@ -85,7 +85,7 @@ class WeldGroups:
         return single_freedoms(self.inner[leader]) is not None
 
 
-def in_axes_of(child: Origin, carried: Carried, axis: Sequence[Number]) -> tuple[Vector, Vector]:
+def in_axes_of(child: Origin, carried: GivenJoint, axis: Sequence[Number]) -> tuple[Vector, Vector]:
     """Axis and place of a joint in the axes of the body that it now belongs to; both placements are
     in the element around that body, with all joints at 0.
     """

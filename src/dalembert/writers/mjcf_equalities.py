@@ -23,13 +23,13 @@ from dalembert.model.numbers import (
 )
 from dalembert.model.origins import Origin
 from dalembert.writers.losses import Losses
-from dalembert.writers.markup import (
-    Markup,
-    markup,
-)
 from dalembert.writers.numerals import (
     decimals,
     direction,
+)
+from dalembert.writers.xml_elements import (
+    XmlElement,
+    xml_element,
 )
 
 HINGE_LENGTH = 0.1  # m, between the two points that hold a hinge
@@ -37,15 +37,15 @@ SOFT = "constraints, which MuJoCo keeps softly"
 FOLLOWERS = "followers, which have a coordinate of their own in MuJoCo and follow softly"
 
 
-class Equalities:
+class SoftEqualities:
     """Collects <equality>, and the fixed tendons of couplings of several joints."""
 
     def __init__(self, losses: Losses):
         self.losses = losses
-        self.section = markup("equality")
-        self.tendons = markup("tendon")
+        self.section = xml_element("equality")
+        self.tendons = xml_element("tendon")
 
-    def sections(self) -> list[Markup]:
+    def sections(self) -> list[XmlElement]:
         """The sections of the file that have content."""
         return [section for section in (self.tendons, self.section) if section.children]
 
@@ -71,24 +71,24 @@ class Equalities:
         self.losses.note(SOFT if made else "constraints", constraint.name)
         self.section.extend(made)
 
-    def _made(self, constraint: Constraint) -> Iterator[Markup]:
+    def _made(self, constraint: Constraint) -> Iterator[XmlElement]:
         name = constraint.name
         if isinstance(constraint, Closure):
             kind = "weld" if isinstance(constraint.type, Fixed) else "connect"
             for k, _ in enumerate(_points(constraint), 1):
                 ends = {"site1": f"{name}.first{k}", "site2": f"{name}.second{k}"}
-                yield markup(kind, name=name if k == 1 else f"{name}.{k}", **ends)
+                yield xml_element(kind, name=name if k == 1 else f"{name}.{k}", **ends)
         elif isinstance(constraint, Coupling):
             yield from self._coupling(constraint)
 
-    def _coupling(self, coupling: Coupling) -> Iterator[Markup]:
+    def _coupling(self, coupling: Coupling) -> Iterator[XmlElement]:
         """sum factor q = offset, for a joint alone, for two, or by the length of a fixed tendon."""
         (first, factor), *others = coupling.factors
         if len(others) < 2:
             ratio = -others[0][1] / factor if others else 0
             coefficients = decimals((coupling.offset / factor, ratio, 0, 0, 0))
             leader = others[0][0] if others else None
-            yield markup(
+            yield xml_element(
                 "joint", name=coupling.name, joint1=first, joint2=leader, polycoef=coefficients
             )
             return
@@ -96,11 +96,13 @@ class Equalities:
         for joint, factor in coupling.factors:
             tendon.add("joint", joint=joint, coef=decimals([factor]))
         coefficients = decimals((coupling.offset, 0, 0, 0, 0))
-        yield markup("tendon", name=coupling.name, tendon1=coupling.name, polycoef=coefficients)
+        yield xml_element(
+            "tendon", name=coupling.name, tendon1=coupling.name, polycoef=coefficients
+        )
 
 
 def _points(closure: Closure) -> list[tuple[Number, ...]]:
-    """Points of both frames that meet: one of a ball or a weld, two along the axis of a hinge."""
+    """Points of both frames that meet: a single point of a ball or a weld, two on the axis of a hinge."""
     if isinstance(closure.type, (Fixed, Spherical)):
         return [(0, 0, 0)]
     if isinstance(closure.type, Revolute):

@@ -22,11 +22,7 @@ from dalembert.model.numbers import (
 from dalembert.model.parts import Joint
 from dalembert.spatial.vectors import AXES
 from dalembert.writers.losses import Losses
-from dalembert.writers.markup import (
-    Markup,
-    markup,
-)
-from dalembert.writers.mjcf_equalities import Equalities
+from dalembert.writers.mjcf_equalities import SoftEqualities
 from dalembert.writers.numerals import (
     UNLIMITED,
     decimal,
@@ -37,6 +33,10 @@ from dalembert.writers.single_freedoms import (
     numbers_of,
     single_freedoms,
 )
+from dalembert.writers.xml_elements import (
+    XmlElement,
+    xml_element,
+)
 
 Numbers = Mapping[str, Number | None]
 
@@ -44,7 +44,7 @@ Numbers = Mapping[str, Number | None]
 class JointElements:
     """Makes the elements of joints; equalities learn of followers."""
 
-    def __init__(self, mechanism: Mechanism, losses: Losses, equalities: Equalities):
+    def __init__(self, mechanism: Mechanism, losses: Losses, equalities: SoftEqualities):
         self.losses = losses
         self.equalities = equalities
         self.rotors: dict[str, Number] = {}  # inertia that actuators reflect to a joint
@@ -52,7 +52,7 @@ class JointElements:
             reflected = actuator.gear_ratio * actuator.gear_ratio * actuator.rotor_inertia
             self.rotors[actuator.joint] = self.rotors.get(actuator.joint, 0) + reflected
 
-    def of(self, joint: Joint) -> Iterator[Markup]:
+    def of(self, joint: Joint) -> Iterator[XmlElement]:
         """Elements of a joint, in the order in which they move its child.
 
         Raises
@@ -73,15 +73,15 @@ class JointElements:
         else:
             raise ReadError(f"joint {joint.name!r}: MuJoCo has no {joint.type.name} joint.")
 
-    def _single(self, joint: Joint, single: SingleFreedom) -> Iterator[Markup]:
+    def _single(self, joint: Joint, single: SingleFreedom) -> Iterator[XmlElement]:
         kind = "hinge" if single.turns else "slide"
         axis = decimals(single.axis)
-        yield markup(
+        yield xml_element(
             "joint", name=single.name, type=kind, axis=axis, **self._numbers(joint, single)
         )
         if single.pitch:
             slide = f"{single.name}.slide"
-            yield markup("joint", name=slide, type="slide", axis=axis)
+            yield xml_element("joint", name=slide, type="slide", axis=axis)
             self.equalities.follow(slide, single.name, single.pitch, 0)
         if joint.mimic is not None:
             mimic = joint.mimic
@@ -108,32 +108,32 @@ class JointElements:
             self.losses.note("limits of velocity of joints", single.name)
         return texts
 
-    def _turns_and_slides(self, joint: Joint) -> Iterator[Markup]:
+    def _turns_and_slides(self, joint: Joint) -> Iterator[XmlElement]:
         """A ball, after slides along the parent's axes where it is free."""
         numbers = [numbers_of(joint, k) for k in range(joint.type.nv)]
         turning, sliding = numbers[:3], numbers[3:]
         if sliding:
             for name, axis in zip(joint.type.coordinates[4:], AXES, strict=True):
-                yield markup(
+                yield xml_element(
                     "joint",
                     name=f"{joint.name}.{name}",
                     type="slide",
                     axis=decimals(axis),
                     **_common(sliding, joint.name, self.losses),
                 )
-        yield markup(
+        yield xml_element(
             "joint", name=joint.name, type="ball", **_common(turning, joint.name, self.losses)
         )
 
 
-def free_joint(joint: Joint, losses: Losses) -> Iterator[Markup]:
+def free_joint(joint: Joint, losses: Losses) -> Iterator[XmlElement]:
     """The joint of a body that floats in the world."""
     numbers = [numbers_of(joint, k) for k in range(joint.type.nv)]
     texts = _common(numbers, joint.name, losses)
     if texts:
-        yield markup("joint", name=joint.name, type="free", **texts)
+        yield xml_element("joint", name=joint.name, type="free", **texts)
     else:
-        yield markup("freejoint", name=joint.name)
+        yield xml_element("freejoint", name=joint.name)
 
 
 def _common(numbers: Sequence[Numbers], name: str, losses: Losses) -> dict[str, str]:

@@ -5,20 +5,20 @@ from __future__ import annotations
 from dalembert.expr import known_zero
 from dalembert.model.numbers import Number
 from dalembert.model.visuals import Visual
-from dalembert.writers.markup import (
-    Markup,
-    markup,
-)
 from dalembert.writers.numerals import (
     decimals,
     quaternion_text,
+)
+from dalembert.writers.xml_elements import (
+    XmlElement,
+    xml_element,
 )
 
 SEEN, COLLIDING = "2", "3"  # groups of MuJoCo's viewer, which hides the second
 HALVED = {"box": (0, 1, 2), "cylinder": (1,), "capsule": (1,)}  # sizes of which MuJoCo has half
 
 
-def geom_of(visual: Visual) -> Markup | None:
+def geom_of(visual: Visual) -> XmlElement | None:
     """The <geom> of a shape; None of a mesh, whose file MuJoCo would open when it reads this one."""
     if visual.kind == "mesh":
         return None
@@ -26,7 +26,7 @@ def geom_of(visual: Visual) -> Markup | None:
     sizes = [_half(x) if k in halved else x for k, x in enumerate(visual.sizes)]
     is_turned = not all(known_zero(angle) for _, angle in visual.origin.rotations)
     is_moved = not all(map(known_zero, visual.origin.xyz))
-    return markup(
+    return xml_element(
         "geom",
         type=visual.kind,
         size=decimals(sizes),

@@ -15,18 +15,13 @@ from dalembert.model.parts import (
     Joint,
 )
 from dalembert.writers.losses import Losses
-from dalembert.writers.markup import (
-    Markup,
-    document,
-    markup,
-)
 from dalembert.writers.merged_bodies import (
-    Carried,
+    GivenJoint,
     Nesting,
     WeldGroups,
     in_axes_of,
 )
-from dalembert.writers.mjcf_equalities import Equalities
+from dalembert.writers.mjcf_equalities import SoftEqualities
 from dalembert.writers.mjcf_joints import (
     JointElements,
     free_joint,
@@ -43,6 +38,11 @@ from dalembert.writers.numerals import (
     quaternion_text,
 )
 from dalembert.writers.rigid_bodies import rigid
+from dalembert.writers.xml_elements import (
+    XmlElement,
+    document,
+    xml_element,
+)
 
 WORLD = "world"  # the body of MuJoCo that does not move
 MAX_LISTED = 3  # bodies named in an error
@@ -73,14 +73,14 @@ class _MjcfWriter:
         self.losses = losses
         self.groups = WeldGroups(self.mechanism)
         self.nestings: dict[str, Nesting] = {}
-        self.world = markup("worldbody")
-        self.equalities = Equalities(losses)
+        self.world = xml_element("worldbody")
+        self.equalities = SoftEqualities(losses)
         self.joints = JointElements(self.mechanism, losses, self.equalities)
 
-    def file(self) -> Markup:
+    def file(self) -> XmlElement:
         """The whole file."""
         self._check_inertias()
-        root = markup("mujoco", model=self.mechanism.name)
+        root = xml_element("mujoco", model=self.mechanism.name)
         root.add("compiler", angle="radian", autolimits="true", inertiafromgeom="false")
         root.add("option", gravity=decimals(self.mechanism.gravity))
         root.children.append(self.world)
@@ -132,7 +132,7 @@ class _MjcfWriter:
         around = self.nestings[joint.parent]
         origin = around.origin * joint.origin
         if self._is_merged(body.name):
-            own = [] if joint.is_fixed else [Carried(joint, origin)]
+            own = [] if joint.is_fixed else [GivenJoint(joint, origin)]
             self.nestings[body.name] = Nesting(around.element, origin, [*around.joints, *own])
             return
         if self._is_root(joint):
@@ -154,7 +154,7 @@ class _MjcfWriter:
         is_base = joint.parent == self.mechanism.bodies[0].name
         return isinstance(joint.type, Free) and is_base and not _place(joint.origin)
 
-    def _put_carried(self, element: Markup, carried: Carried, origin: Origin) -> None:
+    def _put_carried(self, element: XmlElement, carried: GivenJoint, origin: Origin) -> None:
         """The joints of a body without mass, in the axes of the body that has them."""
         for made in self.joints.of(carried.joint):
             axis = [float(x) for x in made.attributes["axis"].split()]
@@ -162,7 +162,7 @@ class _MjcfWriter:
             made.attributes |= {"axis": decimals(turned), "pos": decimals(place)}
             element.children.append(made)
 
-    def _fill(self, element: Markup, body: Body) -> None:
+    def _fill(self, element: XmlElement, body: Body) -> None:
         """Put inertia and shapes into the element of a body."""
         if element is not self.world:
             if self.groups.is_still(body.name) and is_refused(body):
@@ -203,9 +203,9 @@ class _MjcfWriter:
             else:
                 self.losses.note("constraints on bodies without mass", constraint.name)
 
-    def _actuators(self) -> list[Markup]:
+    def _actuators(self) -> list[XmlElement]:
         """The motors; a shaft's torque is the control."""
-        section = markup("actuator")
+        section = xml_element("actuator")
         for actuator in self.mechanism.actuators:
             effort = None if actuator.effort is None else _symmetric(actuator.effort)
             section.add(

@@ -12,13 +12,13 @@ from dalembert.model.repairs import (
     second_moments,
 )
 from dalembert.spatial.rotations import quaternion_of
-from dalembert.writers.markup import (
-    Markup,
-    markup,
-)
 from dalembert.writers.numerals import (
     decimal,
     decimals,
+)
+from dalembert.writers.xml_elements import (
+    XmlElement,
+    xml_element,
 )
 
 LEAST = 1e-14  # kg m^2, of second moments; MuJoCo refuses moments below 1e-15
@@ -41,7 +41,7 @@ def is_refused(body: Body) -> bool:
     return body.mass <= 0 or bool(-moments[0] > EXCUSED * np.abs(moments).max())
 
 
-def inertial(body: Body) -> Markup:
+def inertial(body: Body) -> XmlElement:
     """The <inertial> of a body; where its moments are at the border of the possible, with second
     moments raised by no more than rounding.
     """
@@ -52,18 +52,18 @@ def inertial(body: Body) -> Markup:
     is_diagonal = not any(body.inertia[k] for k in (1, 3, 4))
     if moments[0] >= least:
         if is_diagonal:
-            return markup(
+            return xml_element(
                 "inertial", **place, diaginertia=decimals(body.inertia[k] for k in (0, 2, 5))
             )
-        return markup(
+        return xml_element(
             "inertial", **place, fullinertia=decimals(body.inertia[k] for k in DIAGONAL_FIRST)
         )
     raised = nearest_tensor(tensor, least)
     if is_diagonal:
-        return markup("inertial", **place, diaginertia=decimals(np.diag(raised).tolist()))
+        return xml_element("inertial", **place, diaginertia=decimals(np.diag(raised).tolist()))
     principal, axes = np.linalg.eigh(raised)
     axes[:, 2] *= np.sign(np.linalg.det(axes))
-    return markup(
+    return xml_element(
         "inertial",
         **place,
         quat=decimals(quaternion_of(axes)),

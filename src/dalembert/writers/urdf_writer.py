@@ -31,11 +31,6 @@ from dalembert.model.parts import (
 )
 from dalembert.model.visuals import Visual
 from dalembert.writers.losses import Losses
-from dalembert.writers.markup import (
-    Markup,
-    document,
-    markup,
-)
 from dalembert.writers.numerals import (
     UNLIMITED,
     decimal,
@@ -49,6 +44,11 @@ from dalembert.writers.single_freedoms import (
     SingleFreedom,
     numbers_of,
     single_freedoms,
+)
+from dalembert.writers.xml_elements import (
+    XmlElement,
+    document,
+    xml_element,
 )
 
 MOMENTS = ("ixx", "ixy", "iyy", "ixz", "iyz", "izz")  # the order of Body.inertia
@@ -96,9 +96,9 @@ class _UrdfWriter:
         self.joints = {joint.name for joint in mechanism.joints}
         self.inner = {joint.child: joint for joint in mechanism.joints}
 
-    def robot(self) -> Markup:
+    def robot(self) -> XmlElement:
         """The whole file; each link stands before the joint that carries it."""
-        robot = markup("robot", name=self.mechanism.name)
+        robot = xml_element("robot", name=self.mechanism.name)
         for body in self.mechanism.bodies:
             robot.children.append(self._link(body))
             if body.name in self.inner:
@@ -111,8 +111,8 @@ class _UrdfWriter:
 
     # --- links ---
 
-    def _link(self, body: Body) -> Markup:
-        link = markup("link", name=body.name)
+    def _link(self, body: Body) -> XmlElement:
+        link = xml_element("link", name=body.name)
         if any(x != 0 for x in (body.mass, *body.com, *body.inertia)):
             inertial = link.add("inertial")
             inertial.add("origin", xyz=decimals(body.com))
@@ -123,7 +123,7 @@ class _UrdfWriter:
             self._put_visual(link, body, visual)
         return link
 
-    def _put_visual(self, link: Markup, body: Body, visual: Visual) -> None:
+    def _put_visual(self, link: XmlElement, body: Body, visual: Visual) -> None:
         shape = _geometry(visual)
         if shape is None:
             self.losses.note(f"shapes of kind {visual.kind} of bodies", body.name)
@@ -134,14 +134,14 @@ class _UrdfWriter:
         if visual.colour is not None and visual.seen:
             shown.add("material", name="").add("color", rgba=decimals(visual.colour))
 
-    def _frame(self, frame: Frame) -> Iterator[Markup]:
-        yield markup("link", name=frame.name)
+    def _frame(self, frame: Frame) -> Iterator[XmlElement]:
+        yield xml_element("link", name=frame.name)
         name = _unused(frame.name, self.joints, "{}_frame")
         yield from self._fixed(name, frame.body, frame.name, frame.origin)
 
-    def _transmission(self, actuator: Actuator) -> Markup:
+    def _transmission(self, actuator: Actuator) -> XmlElement:
         """The <transmission> of a motor: its joint and its gear."""
-        made = markup("transmission", name=actuator.name)
+        made = xml_element("transmission", name=actuator.name)
         made.add("type").text = SIMPLE
         made.add("joint", name=actuator.joint).add("hardwareInterface").text = BY_FORCE
         gear = made.add("actuator", name=actuator.name).add("mechanicalReduction")
@@ -154,7 +154,7 @@ class _UrdfWriter:
 
     # --- joints ---
 
-    def _joint(self, joint: Joint) -> Iterator[Markup]:
+    def _joint(self, joint: Joint) -> Iterator[XmlElement]:
         if isinstance(joint.type, Fixed):
             yield from self._fixed(joint.name, joint.parent, joint.child, joint.origin)
             return
@@ -169,10 +169,10 @@ class _UrdfWriter:
             )
         yield from self._row(joint, row)
 
-    def _fixed(self, name: str, parent: str, child: str, origin: Origin) -> Iterator[Markup]:
+    def _fixed(self, name: str, parent: str, child: str, origin: Origin) -> Iterator[XmlElement]:
         yield _connection(name, "fixed", parent, child, origin)
 
-    def _several(self, joint: Joint) -> Markup:
+    def _several(self, joint: Joint) -> XmlElement:
         """A floating or planar joint, whose numbers are the same for all freedoms."""
         kind = "floating" if isinstance(joint.type, Free) else "planar"
         made = _connection(joint.name, kind, joint.parent, joint.child, joint.origin)
@@ -189,7 +189,7 @@ class _UrdfWriter:
             self._put_dynamics(made, joint.name, every[0])
         return made
 
-    def _row(self, joint: Joint, row: list[SingleFreedom]) -> Iterator[Markup]:
+    def _row(self, joint: Joint, row: list[SingleFreedom]) -> Iterator[XmlElement]:
         """Joints of one freedom in a row, with links without mass between them."""
         if joint.friction is not None:
             self.losses.note("laws of friction of joints", joint.name)
@@ -201,7 +201,7 @@ class _UrdfWriter:
             origin = joint.origin if k == 0 else Origin()
             mimic = joint.mimic if k == 0 else follows
             if k > 0:
-                yield markup("link", name=parents[k])
+                yield xml_element("link", name=parents[k])
             yield self._single(single, parents[k], children[k], origin, mimic)
 
     def _between(self, joint: Joint) -> str:
@@ -210,7 +210,7 @@ class _UrdfWriter:
 
     def _single(
         self, single: SingleFreedom, parent: str, child: str, origin: Origin, mimic: Mimic | None
-    ) -> Markup:
+    ) -> XmlElement:
         limited = single.numbers["lower"] is not None or single.numbers["upper"] is not None
         kind = ("revolute" if limited else "continuous") if single.turns else "prismatic"
         made = _connection(single.name, kind, parent, child, origin)
@@ -223,7 +223,7 @@ class _UrdfWriter:
         return made
 
     def _put_numbers(
-        self, made: Markup, name: str, numbers: Numbers, bounded: bool = False
+        self, made: XmlElement, name: str, numbers: Numbers, bounded: bool = False
     ) -> None:
         """Limits, where there are any or the type must have them, and friction."""
         if bounded or any(numbers[bound] is not None for bound in BOUNDS):
@@ -235,7 +235,7 @@ class _UrdfWriter:
             made.add("limit", **texts)
         self._put_dynamics(made, name, numbers)
 
-    def _put_dynamics(self, made: Markup, name: str, numbers: Numbers) -> None:
+    def _put_dynamics(self, made: XmlElement, name: str, numbers: Numbers) -> None:
         given = {"damping": numbers["viscous"], "friction": numbers["coulomb"]}
         texts = {key: decimal(x) for key, x in given.items() if x is not None and x != 0}
         if texts:
@@ -261,35 +261,35 @@ def _with_slides(row: Iterable[SingleFreedom]) -> Iterator[tuple[SingleFreedom, 
             yield follower, Mimic(single.name, single.pitch)
 
 
-def _connection(name: str, kind: str, parent: str, child: str, origin: Origin) -> Markup:
-    made = markup("joint", name=name, type=kind)
+def _connection(name: str, kind: str, parent: str, child: str, origin: Origin) -> XmlElement:
+    made = xml_element("joint", name=name, type=kind)
     made.add("parent", link=parent)
     made.add("child", link=child)
     made.extend(_origin(origin))
     return made
 
 
-def _origin(origin: Origin) -> Iterator[Markup]:
+def _origin(origin: Origin) -> Iterator[XmlElement]:
     """The <origin> of a placement, if it is any."""
     angles = roll_pitch_yaw_of(origin)
     turned = any(not known_zero(x) for x in angles)
     if turned or any(not known_zero(x) for x in origin.xyz):
         rpy = decimals(angles) if turned else None
-        yield markup("origin", xyz=decimals(origin.xyz), rpy=rpy)
+        yield xml_element("origin", xyz=decimals(origin.xyz), rpy=rpy)
 
 
-def _geometry(visual: Visual) -> Markup | None:
+def _geometry(visual: Visual) -> XmlElement | None:
     """The shape of a visual; None where URDF has none of its kind."""
     sizes = [decimal(x) for x in visual.sizes]
     if visual.kind == "box":
-        return markup("box", size=" ".join(sizes))
+        return xml_element("box", size=" ".join(sizes))
     if visual.kind == "sphere":
-        return markup("sphere", radius=sizes[0])
+        return xml_element("sphere", radius=sizes[0])
     if visual.kind in ("cylinder", "capsule"):
-        return markup(visual.kind, radius=sizes[0], length=sizes[1])
+        return xml_element(visual.kind, radius=sizes[0], length=sizes[1])
     if visual.kind == "mesh":
         scale = " ".join(sizes) if any(x != 1 for x in visual.sizes) else None
-        return markup("mesh", filename=visual.mesh, scale=scale)
+        return xml_element("mesh", filename=visual.mesh, scale=scale)
     return None
 
 

@@ -23,21 +23,21 @@ INDENT = "  "
 
 
 @dataclass
-class Markup:
+class XmlElement:
     """An element of a file that is written."""
 
     tag: str
     attributes: dict[str, str]
-    children: list[Markup] = field(default_factory=list)
+    children: list[XmlElement] = field(default_factory=list)
     text: str = ""
 
-    def add(self, tag: str, **attributes: str | None) -> Markup:
+    def add(self, tag: str, **attributes: str | None) -> XmlElement:
         """A new element inside this one, with the attributes that are given."""
-        child = markup(tag, **attributes)
+        child = xml_element(tag, **attributes)
         self.children.append(child)
         return child
 
-    def extend(self, children: Iterable[Markup]) -> None:
+    def extend(self, children: Iterable[XmlElement]) -> None:
         """Put elements inside this one."""
         self.children += children
 
@@ -47,7 +47,7 @@ class Markup:
         return f"<{self.tag}" + "".join(f" {k}={quoteattr(v)}" for k, v in self.attributes.items())
 
 
-def markup(tag: str, **attributes: str | None) -> Markup:
+def xml_element(tag: str, **attributes: str | None) -> XmlElement:
     """An element with the attributes that are given; of 'class_' the name is 'class'.
 
     Raises
@@ -61,17 +61,17 @@ def markup(tag: str, **attributes: str | None) -> Markup:
             raise ReadError(
                 f"{name} {text[:60]!r} of <{tag}> has a character that XML cannot hold. Rename it."
             )
-    return Markup(tag, given)
+    return XmlElement(tag, given)
 
 
-def document(root: Markup) -> str:
+def document(root: XmlElement) -> str:
     """The text of a file."""
     return "\n".join(('<?xml version="1.0"?>', *_lines(root), ""))
 
 
-def _lines(root: Markup) -> Iterator[str]:
+def _lines(root: XmlElement) -> Iterator[str]:
     """Lines of an element, which may be nested as deeply as a chain of bodies is long."""
-    stack: list[tuple[Markup | str, int]] = [(root, 0)]
+    stack: list[tuple[XmlElement | str, int]] = [(root, 0)]
     while stack:
         item, depth = stack.pop()
         if isinstance(item, str):
