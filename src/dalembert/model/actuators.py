@@ -11,6 +11,7 @@ from dataclasses import (
 from typing import Any
 
 from dalembert.arguments import check_text
+from dalembert.expr import known_zero
 from dalembert.model.numbered import (
     Part,
     entries,
@@ -121,8 +122,11 @@ class Actuator(Part):
         )
 
     def identity(self) -> str | None:
-        """Names and numbers as text, without limits, which no equation knows; None for a class
-        derived from it.
+        """Names and numbers as text, without limits; empty without a rotor, as no equation knows of
+        it then; None for a class derived from it.
         """
-        text = repr((self.name, self.joint, self.body)) + numbers_as_text(self)
-        return text if type(self) is Actuator else None
+        if type(self) is not Actuator:
+            return None
+        if known_zero(self.rotor_inertia):
+            return ""
+        return repr((self.name, self.joint, self.body)) + numbers_as_text(self)

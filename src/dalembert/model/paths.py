@@ -67,7 +67,7 @@ def canonical_text(mechanism: Linkage) -> str | None:
         return None
     driven = repr((mechanism.principles, mechanism.actuated))
     head = [repr(mechanism.name), exact_text(mechanism.gravity), driven]
-    return "\n".join([*head, *map(str, lines)])
+    return "\n".join([*head, *filter(None, lines)])
 
 
 def number_at(mechanism: Linkage, path: str) -> Number:

@@ -46,6 +46,7 @@ from dalembert.model.parts import (
     Frame,
     Joint,
 )
+from dalembert.readers.actuator_tables import actuators_of
 from dalembert.readers.beam_tables import declaration_of
 from dalembert.readers.program_tables import (
     output_entry,
@@ -401,8 +402,8 @@ def _constraint(table: Table) -> Constraint:
 
 
 def with_constraints(mechanism: Mechanism, data: bytes, file: str) -> Mechanism:
-    """A mechanism with the elastic bodies, flexible joints, frames, constraints and driven joints of
-    a TOML file.
+    """A mechanism with the elastic bodies, actuators, flexible joints, frames, constraints and driven
+    joints of a TOML file.
 
     Raises
     ------
@@ -417,9 +418,11 @@ def with_constraints(mechanism: Mechanism, data: bytes, file: str) -> Mechanism:
         "joint",
         "frame",
         "constraint",
+        "actuator",
         of="a file beside a robot file",
     )
     mechanism = declared(mechanism, _declarations(document, mechanism))
+    mechanism = mechanism.with_actuators(*actuators_of(document))
     mechanism = put_in(mechanism, _drives(document, mechanism))
     found = constraints_of(document, mechanism.joints)
     frames: list[Frame] = [frame_of(table) for table in document.tables("frame")]
@@ -445,7 +448,7 @@ def _drives(document: Table, mechanism: Mechanism) -> dict[str, FlexibleDrive]:
     joints = {joint.name: joint for joint in mechanism.joints}
     drives: dict[str, FlexibleDrive] = {}
     for table in document.tables("joint"):
-        drive = declared_drive(table, joints)
+        drive = declared_drive(table, joints, mechanism.with_rotors)
         if drive.joint.name in drives:
             raise table.error("it is declared twice.", "name")
         drives[drive.joint.name] = drive

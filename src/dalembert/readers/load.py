@@ -61,7 +61,8 @@ def load(
     constraints : path, bytes or text, optional
         A TOML file beside a robot file that has no such tables: [[constraint]] with the frames and
         driven joints that go with them, as loops of a URDF file; [[body]] with beams of links that
-        are elastic; [[joint]] with transmissions of joints that are flexible.
+        are elastic; [[joint]] with transmissions of joints that are flexible; [[actuator]] with
+        motors, their rotors and limits.
 
     Raises
     ------

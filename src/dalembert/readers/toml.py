@@ -10,10 +10,17 @@ import json
 import math
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import (
+    Container,
+    Iterator,
+)
 from typing import Any
 
 from dalembert.errors import ReadError
+from dalembert.model.elastic.flexible_drives import (
+    FlexibleDrive,
+    behind,
+)
 from dalembert.model.findings import Finding
 from dalembert.model.friction_laws import Stribeck
 from dalembert.model.joints import JOINT_TYPES
@@ -31,6 +38,11 @@ from dalembert.model.parts import (
     Mimic,
 )
 from dalembert.model.paths import numbers
+from dalembert.readers.actuator_tables import (
+    actuator_entries,
+    actuators_of,
+    joints_with_rotors,
+)
 from dalembert.readers.arithmetic import number_text
 from dalembert.readers.beam_tables import (
     beam_entries,
@@ -113,7 +125,8 @@ def read_toml(data: bytes | str, file: str = "") -> Mechanism:
     document = document_of(data, file)
     document.allow("name", "decimals", "gravity", "actuated", *PARTS)
     bodies = tuple(map(_body, document.tables("body")))
-    joints, rotors = _joints(document)
+    declared = actuators_of(document)
+    joints, rotors, drives = _joints(document, joints_with_rotors(declared))
     frames = tuple(map(frame_of, document.tables("frame")))
     found = constraints_of(document, joints)
     return Mechanism(
@@ -127,6 +140,7 @@ def read_toml(data: bytes | str, file: str = "") -> Mechanism:
         constraints=found.constraints,
         principles=found.principles,
         actuated=found.actuated,
+        actuators=behind(declared, drives),
     )
 
 
@@ -174,19 +188,22 @@ def _tensor(table: Table) -> tuple[Number, ...]:
         raise table.error(str(error), "inertia") from None
 
 
-def _joints(document: Table) -> tuple[tuple[Joint, ...], list[Body]]:
-    """Joints of a file, motors that transmissions leave unsaid after all others, and their rotors."""
+def _joints(
+    document: Table, with_rotors: Container[str]
+) -> tuple[tuple[Joint, ...], list[Body], dict[str, FlexibleDrive]]:
+    """Joints of a file, motors that transmissions leave unsaid after all others, their rotors, and
+    the drives that are made so.
+    """
     joints: list[Joint] = []
-    motors: list[Joint] = []
-    rotors: list[Body] = []
+    drives: dict[str, FlexibleDrive] = {}
     for table in document.tables("joint"):
         joint = _joint(table)
-        if (drive := drive_of(table, joint)) is not None:
+        if (drive := drive_of(table, joint, joint.name in with_rotors)) is not None:
             joint = drive.joint
-            motors.append(drive.motor)
-            rotors.append(drive.rotor)
+            drives[joint.name] = drive
         joints.append(joint)
-    return (*joints, *motors), rotors
+    motors = (drive.motor for drive in drives.values())
+    return (*joints, *motors), [drive.rotor for drive in drives.values()], drives
 
 
 def _joint(table: Table) -> Joint:
@@ -283,6 +300,7 @@ def write_toml(mechanism: Mechanism) -> str:
                 mechanism.constraints, mechanism.principles, strict=True
             )
         ),
+        *(("[[actuator]]\n", actuator_entries(a)) for a in mechanism.actuators),
     ]
     try:
         return "\n".join(

@@ -37,7 +37,7 @@ from dalembert.readers.arithmetic import parse_number
 from dalembert.spatial.angles import PiMultiple
 
 DECIMALS = ("exact", "double")  # meaning of a number with a point or exponent
-PARTS = ("body", "joint", "frame", "constraint")  # tables [[...]] of a file
+PARTS = ("body", "joint", "frame", "constraint", "actuator")  # tables [[...]] of a file
 ORIGIN_KEYS = ("xyz", "rpy", "rotations")
 MAX_NAMED = 25  # known names in a message
 MAX_LINES = 1_000_000  # MAX_LINKS bodies and joints take some 700 000

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Container
 from dataclasses import replace
 from typing import Any
 
@@ -28,15 +29,18 @@ def transmission_of(table: Table) -> Transmission | None:
     return Transmission(transmission.text("motor"), *numbers)
 
 
-def drive_of(table: Table, joint: Joint) -> FlexibleDrive | None:
-    """The drive of a joint whose table has a transmission without the name of a motor."""
+def drive_of(table: Table, joint: Joint, has_rotor: bool = False) -> FlexibleDrive | None:
+    """The drive of a joint whose table has a transmission without the name of a motor; has_rotor:
+    its actuator has one.
+    """
     if "transmission" not in table.data:
         return None
     transmission = _opened(table)
     if "motor" in transmission.data:
         return None
     numbers = transmission.number("stiffness"), transmission.number("damping", 0)
-    return table.made("transmission", FlexibleDrive.of, joint, *numbers)  # type: ignore[no-any-return]
+    drive: FlexibleDrive = table.made("transmission", FlexibleDrive.of, joint, *numbers, has_rotor)
+    return drive
 
 
 def _opened(table: Table) -> Table:
@@ -45,8 +49,12 @@ def _opened(table: Table) -> Table:
     return transmission
 
 
-def declared_drive(table: Table, joints: dict[str, Joint]) -> FlexibleDrive:
-    """A joint of a robot file that is flexible by a file beside it, by name."""
+def declared_drive(
+    table: Table, joints: dict[str, Joint], with_rotors: Container[str]
+) -> FlexibleDrive:
+    """A joint of a robot file that is flexible by a file beside it, by name; with_rotors: names of
+    joints whose actuators have rotors.
+    """
     name = table.name("joint")
     table.allow(*DECLARED, of="a joint of the robot file beside this one")
     joint = joints[table.as_choice("name", name, tuple(joints))]
@@ -56,7 +64,8 @@ def declared_drive(table: Table, joints: dict[str, Joint]) -> FlexibleDrive:
         for key in ("rotor_inertia", "gear_ratio")
         if key in table.data
     }
-    drive = drive_of(table, table.made("", replace, joint, **changes))
+    changed = table.made("", replace, joint, **changes)
+    drive = drive_of(table, changed, joint.name in with_rotors)
     if drive is None:
         raise table.error("its motor is made here: leave out the key 'motor'.", "transmission")
     return drive

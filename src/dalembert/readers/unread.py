@@ -174,7 +174,7 @@ class Unread:
                     f"It belongs in {_homes(inside.tag)}.",
                     inside.line,
                 )
-        if at_home and _is_drawn(child):
+        if at_home and _has_reader(child):
             return None
         key = (parent.tag, child.tag)
         if key not in self.fixes:
@@ -277,10 +277,10 @@ def _mechanics(unknown: Element, at_home: bool) -> Iterator[Element]:
             yield element
 
 
-def _is_drawn(element: Element) -> bool:
-    """Whether an element at its place is a shape, or the colour of shapes."""
+def _has_reader(element: Element) -> bool:
+    """Whether an element at its place is a shape, the colour of shapes, or a transmission."""
     is_colour = element.tag == "material" and element.find("color") is not None
-    return element.tag in SHAPES or is_colour
+    return element.tag in (*SHAPES, "transmission") or is_colour
 
 
 def _homes(name: str) -> str:

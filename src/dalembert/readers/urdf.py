@@ -22,6 +22,7 @@ from dalembert.model.validation import MAX_LINKS
 from dalembert.readers.formats import ReadingOptions
 from dalembert.readers.noise import Zeroed, noise_finding, without_noise
 from dalembert.readers.unread import MAX_HINTS, MOMENTS, Unread, near
+from dalembert.readers.urdf_transmissions import UrdfTransmissions
 from dalembert.readers.urdf_visuals import UrdfVisuals
 from dalembert.readers.xml import Element, parsed
 from dalembert.spatial.angles import SNAP, snapped
@@ -145,7 +146,10 @@ class _Reader:
         if self.tolerance is not None:
             bodies, joints, zeroed = without_noise(bodies, joints)
             self.zeroed += zeroed
+        transmissions = UrdfTransmissions(joints, self.file)
+        actuators = tuple(transmissions.read(self._all(robot, "transmission")))
         self._summarise()
+        self.remarks += transmissions.findings()
         try:
             return Mechanism(
                 robot.get("name") or "robot",
@@ -154,6 +158,7 @@ class _Reader:
                 gravity=GRAVITY,
                 file=self.file,
                 remarks=tuple(self.remarks),
+                actuators=actuators,
             )
         except ModelError as error:
             # errors about content that was not read may name the cause

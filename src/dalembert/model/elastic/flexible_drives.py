@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import (
+    Iterable,
+    Mapping,
+)
 from dataclasses import replace
 from typing import (
     Any,
@@ -125,16 +128,17 @@ def put_in(mechanism: L, drives: Mapping[str, FlexibleDrive]) -> L:
         "bodies": (*mechanism.bodies, *(drive.rotor for drive in drives.values())),
         "joints": (*joints, *(drive.motor for drive in drives.values())),
         "actuated": driven,
-        "actuators": tuple(_behind(actuator, drives) for actuator in mechanism.actuators),
+        "actuators": behind(mechanism.actuators, drives),
     }
     return replace(mechanism, **changes)
 
 
-def _behind(actuator: Actuator, drives: Mapping[str, FlexibleDrive]) -> Actuator:
-    """The actuator, of the motor of its joint where that is on a transmission now."""
-    if actuator.joint not in drives:
-        return actuator
-    return replace(actuator, joint=drives[actuator.joint].motor.name)
+def behind(
+    actuators: Iterable[Actuator], drives: Mapping[str, FlexibleDrive]
+) -> tuple[Actuator, ...]:
+    """Actuators, of the motors of their joints where these are on transmissions now."""
+    motors = {name: drive.motor.name for name, drive in drives.items()}
+    return tuple(replace(a, joint=motors.get(a.joint, a.joint)) for a in actuators)
 
 
 def stiffly_driven(mechanism: L) -> L:
