@@ -86,3 +86,48 @@ def test_a_rotor_turns_its_free_carrier_the_other_way():
     np.testing.assert_allclose(momentum - momentum[0], 0, atol=1e-8)
     assert abs(momentum[0][2] - (0.1 * (4 + 2e-5) + 5 * 2e-5 + 200 * 5 * 1e-3)) < 1e-12
     assert np.abs(run.power_balance).max() < 1e-8
+
+
+def geared_chain():
+    return da.planar_chain(2).with_actuators(da.Actuator("rotor1", "q1", 80, 1e-4, "base"), da.Actuator("rotor2", "q2", 120, 2e-4, "link1"))
+
+
+def test_closed_forms_have_a_parameter_for_each_rotor():
+    found = da.equations(geared_chain())
+    M = found.mass_matrix.astype(str)
+    assert "YY3" not in M[0, 0] and "Ia1" in M[0, 0]      # the second rotor is locked on link 1, the first on the base
+    assert "120*YY3" in M[0, 1] and "14400*YY3" in M[1, 1]
+    assert {p.name: p.value for p in found.base_parameters}["YY3"] == 2e-4
+    assert found.report() and max(found.verified.values()) < 1e-14
+    alone = da.equations(geared_chain(), grouped=False, symbols=["rotor2.*"])
+    assert {"n2", "Jm2"} == {s for s, path in alone.symbols.items() if path.startswith("rotor2")}
+    assert str(alone.mass_matrix[1, 1]).endswith("n2*(n2*Jm2)")
+
+
+@pytest.mark.parametrize("formulation", ("lagrange", "elementary_motions", "newton_euler"))
+def test_derivations_of_spatial_rotors_are_verified(formulation):
+    mechanism, _ = geared()
+    short = da.Mechanism("short", mechanism.bodies[:3], mechanism.joints[:2], actuators=(da.Actuator("m", "b", 12, 1e-3, "arm1"),))
+    found = da.equations(short, formulation=formulation)
+    found.report()
+    assert formulation != "newton_euler" or found.regressor.shape[0] == 2
+    assert max(found.verified.values()) < 1e-13
+
+
+def test_a_rotor_rides_on_the_tip_of_an_elastic_link():
+    """Against a follower that turns there."""
+    beam = da.Beam(1.0, EIy=50.0, EIz=80.0, GJ=20.0, mass_per_length=0.4)
+    link = da.Body("link", beam=beam, modes={"bend_y": 1, "bend_z": 1})
+    hand = da.Body("hand", 0.5, (0.1, 0, 0), (0.01, 0, 0.02, 0, 0, 0.02))
+    wrist = da.Joint("wrist", da.Revolute((0, 0, 1)), "link", "hand", da.Origin((1.0, 0, 0)))
+    arm = da.Mechanism("arm", (da.Body("base"), link, hand), (da.Joint("hinge", da.Revolute((0, 1, 0)), "base", "link"), wrist))
+    moment = 1e-3
+    rotor = da.Body("rotor", 0.2, (0, 0, 0), (moment / 2, 0, moment / 2, 0, 0, moment))
+    locked = arm.attach(rotor, "link", origin=(1.0, 0, 0)).with_actuators(da.Actuator("motor", "wrist", 30, moment, "link"))
+    spin = da.Joint("spin", da.Continuous((0, 0, 1)), "link", "rotor", da.Origin((1.0, 0, 0)), mimic=da.Mimic("wrist", 30))
+    explicit = da.Mechanism("arm", (*arm.bodies, rotor), (*arm.joints, spin))
+    q, qd, tau = 0.1 * np.random.default_rng(2).standard_normal((3, arm.nv))
+    agree(da.mass_matrix(locked, q), da.mass_matrix(explicit, q))
+    agree(da.inverse_dynamics(locked, q, qd, tau), da.inverse_dynamics(explicit, q, qd, tau))
+    agree(lagrange.bias_force(locked, q, qd), da.bias_force(explicit, q, qd))
+    agree(da.forward_dynamics(locked, q, qd, tau), da.forward_dynamics(explicit, q, qd, tau))

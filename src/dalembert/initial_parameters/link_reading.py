@@ -53,6 +53,8 @@ def read_row(mechanism: Mechanism) -> ReadRow:
     """
     if mechanism.constraints:
         _refuse(f"mechanism {mechanism.name!r} has constraints; a row of links has none.")
+    if mechanism.with_rotors:
+        _refuse(f"mechanism {mechanism.name!r} has rotors of actuators; hinges are ideal.")
     placed = _placed(mechanism)
     joints, bodies = _links(mechanism, placed)
     root, mountings, axes = _mountings(joints, bodies, placed)

@@ -20,6 +20,7 @@ import numpy as np
 
 from dalembert.closed_forms.algebra.polynomials import Polynomials
 from dalembert.closed_forms.algebra.ring import PARAMETER, Poly, Ring, plain, terms_of
+from dalembert.closed_forms.derivation.locked_rotors import locked, locked_rotors
 from dalembert.closed_forms.derivation.polynomial_equations import PolynomialEquations
 from dalembert.closed_forms.derivation.run_inertia import NOTHING, RunInertia
 from dalembert.model.tree import Tree
@@ -69,13 +70,20 @@ def bodies(
 
 
 def raw_values(tree: Tree, mark: str) -> dict[str, Any]:
-    """The numbers of the bodies' own parameters, as the tree has them."""
+    """The numbers of the bodies' own parameters, as the tree has them, with rotors locked on their
+    carriers.
+    """
     values: dict[str, Any] = {}
+    own = [RunInertia.of(inertia, _same) for inertia in tree.inertia]
+    own = locked(locked_rotors(tree, _same), own)
     for i in tree.outward():
-        numbers = RunInertia.of(tree.inertia[i], lambda x: x).ten()
-        for letter, x in zip(RAW, numbers, strict=True):
+        for letter, x in zip(RAW, own[i].ten(), strict=True):
             values[f"{letter}{i}{mark}"] = x
     return values
+
+
+def _same(x: Any) -> Any:
+    return x
 
 
 def is_nothing(grouping: Any, numbers: Mapping[str, Any]) -> bool:
@@ -104,6 +112,8 @@ def grouped(tree: Tree, algebra: Polynomials, mark: str = "") -> list[Parameter]
     All names end in `mark`, so that they differ from those of the mechanism's own symbols.
     """
     body = bodies(RAW, algebra.ring.parameter, tree.n, mark)
+    for rotor in locked_rotors(tree, algebra.scalar):
+        body[rotor.body] = rotor.alone(body[rotor.body].I[rotor.axis][rotor.axis])
     for i in tree.inward():
         body[i], given = _split(tree.joint[i].type, body[i])
         j = tree.parent[i]

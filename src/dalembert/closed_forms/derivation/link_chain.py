@@ -32,6 +32,7 @@ from dalembert.closed_forms.derivation.run_links import (
     going_on,
     turned_by,
 )
+from dalembert.model.rotors import Spin
 from dalembert.model.tree import Tree
 from dalembert.spatial.rotations import (
     NO_ROTATION,
@@ -190,6 +191,22 @@ class _Sliding(NamedTuple):
         return link
 
 
+class _Spinning(NamedTuple):
+    """Rotation of a body of revolution by factor q_k about its axis, in axes that do not turn."""
+
+    axis: Any
+    dof: int
+    factor: Any
+
+    def link(self, mount: Mount, algebra: Any, alone: bool) -> Link:
+        """The link that spins so, in the parent's run."""
+        axis = _unit(self.axis, algebra)
+        link = going_on(mount, mount.r, algebra)
+        turn = link.turn.to_parent(axis * algebra.scalar(self.factor))
+        link.columns = [Column(self.dof, turn, ZERO)]
+        return link
+
+
 class _Floating(NamedTuple):
     """Rotation by a unit quaternion, and translation if free; velocities in the child's axes."""
 
@@ -224,6 +241,8 @@ def _steps(joint: Any, algebra: Any) -> list[Step]:
     factor, offset = (exact(joint.factor), exact(joint.offset)) if joint.is_follower else (1, 0)
     if kind.quaternion_freedoms:
         return [_Floating(k, dof, kind.quaternion_freedoms == 6)]
+    if isinstance(kind, Spin):
+        return [_Spinning(kind.axis, dof, joint.factor)]
     screws = kind.screws()
     if screws is None:
         raise NotPolynomial(f"joint {joint.name!r} of type {kind.name!r}.")
@@ -234,7 +253,7 @@ def _steps(joint: Any, algebra: Any) -> list[Step]:
     return steps
 
 
-Step = _Turning | _Sliding | _Floating | PolynomialSection | CurvedSection | BeamMass
+Step = _Turning | _Sliding | _Spinning | _Floating | PolynomialSection | CurvedSection | BeamMass
 
 
 def exact(x: Any) -> Any:

@@ -40,6 +40,7 @@ from dalembert.closed_forms.derivation.grouping import (
     without,
 )
 from dalembert.closed_forms.derivation.link_chain import exact
+from dalembert.closed_forms.derivation.locked_rotors import locked_rotors, reduced
 from dalembert.closed_forms.derivation.meanings import parameter, symbols_of_beams, unit_at
 from dalembert.closed_forms.derivation.run_inertia import RunInertia
 from dalembert.closed_forms.derivation.selection import (
@@ -185,7 +186,7 @@ class MechanismContext(DerivationContext):
         if self.grouped:
             self.parameters = grouped(self.tree, self._raw, self.mark)
             inertias = self._base_bodies(
-                {p.name: algebra.ring.parameter(p.name) for p in self.parameters}
+                {p.name: algebra.ring.parameter(p.name) for p in self.parameters}, algebra.scalar
             )
         else:
             inertias = [RunInertia.of(body, algebra.scalar) for body in self.tree.inertia]
@@ -202,8 +203,12 @@ class MechanismContext(DerivationContext):
         if derived.size * SHORTEST > self.budget:
             self.why_long = f"the mass matrix has {derived.size} terms"
 
-    def _base_bodies(self, symbols: Mapping[str, Any]) -> list[RunInertia]:
-        return bodies(BASE, lambda name: symbols.get(name, 0), self.tree.n, self.mark)
+    def _base_bodies(
+        self, symbols: Mapping[str, Any], scalar: Callable[[Any], Any]
+    ) -> list[RunInertia]:
+        """Inertias of base parameters, with numbers as scalars of an algebra."""
+        found = bodies(BASE, lambda name: symbols.get(name, 0), self.tree.n, self.mark)
+        return reduced(locked_rotors(self.tree, scalar), found)
 
     def _exact_number(self, name: str) -> Any:
         """The number that a symbol of ours stands for, exactly."""
@@ -303,7 +308,7 @@ class MechanismContext(DerivationContext):
 
         if self.grouped:
             acting = (p.name for p in self.parameters if p.name not in self.nothing)
-            inertias = self._base_bodies({name: named(name) for name in acting})
+            inertias = self._base_bodies({name: named(name) for name in acting}, lambda x: x)
         else:
             inertias = [RunInertia.of(body, lambda x: x) for body in self.tree.inertia]
         return SymbolicMechanism(

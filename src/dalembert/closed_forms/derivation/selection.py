@@ -269,8 +269,8 @@ def _zero(x: Any) -> bool:
 
 
 def numbers_of_bodies(mechanism: Mechanism) -> dict[str, str]:
-    """Number of each joint and of its child: 1, 2, ... for those that move, F1, F2, ... for the
-    fixed ones.
+    """Number of each joint, of its child and of its actuators: 1, 2, ... for those that move, F1,
+    F2, ... for the fixed ones.
     """
     found: dict[str, str] = {mechanism.bodies[0].name: "0"}
     moving = fixed = 0
@@ -278,6 +278,8 @@ def numbers_of_bodies(mechanism: Mechanism) -> dict[str, str]:
         fixed = fixed + joint.is_fixed
         moving = moving + (not joint.is_fixed)
         found[joint.name] = found[joint.child] = f"F{fixed}" if joint.is_fixed else f"{moving}"
+    for actuator in mechanism.actuators:
+        found.setdefault(actuator.name, found[actuator.joint])
     return found
 
 
@@ -295,7 +297,7 @@ def _name(path: str, mechanism: Mechanism, number: Mapping[str, str], gravity: l
         at = f"_{int(at) + 1}"
         return f"{LETTER.get(kind, kind)}{number.get(part, '')}{at}"
     if kind == "rotation" or kind in (*PASSIVE, "rotor_inertia", "gear_ratio"):
-        at = "" if at == "0" else f"_{int(at) + 1}"
+        at = "" if at in ("", "0") else f"_{int(at) + 1}"
         return f"{LETTER[kind]}{number.get(part, '')}{at}"
     return f"{LETTER.get(kind, kind)}{axes}{number.get(part, '')}"
 

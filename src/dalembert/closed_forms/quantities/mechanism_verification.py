@@ -11,7 +11,11 @@ import numpy as np
 
 from dalembert.closed_forms.derivation.constraint_expressions import Moment
 from dalembert.closed_forms.derivation.derivation_context import SEED
-from dalembert.closed_forms.derivation.grouping import BASE
+from dalembert.closed_forms.derivation.grouping import (
+    BASE,
+    Parameter,
+)
+from dalembert.closed_forms.derivation.locked_rotors import locked_rotors
 from dalembert.closed_forms.derivation.mechanism_context import MechanismContext
 from dalembert.closed_forms.derivation.symbol_values import value_of, with_values
 from dalembert.closed_forms.quantities.frames import numbers
@@ -22,6 +26,7 @@ from dalembert.kinematics.forces import passive_force
 from dalembert.kinematics.poses import placement
 from dalembert.model.mechanism import Mechanism, without_warnings
 from dalembert.model.numbers import as_float
+from dalembert.model.tree import Tree
 from dalembert.systems.kinds import system_of
 
 if TYPE_CHECKING:
@@ -41,6 +46,18 @@ def _without_constraints(mechanism: Mechanism) -> Mechanism:
         return mechanism
     with without_warnings():  # the mechanism warned when it was made
         return replace(mechanism, constraints=(), principles=(), actuated=None)
+
+
+def _weights(parameters: Sequence[Parameter], tree: Tree) -> np.ndarray:
+    """Weights (10 n, p) of the columns of the regressor in those of base parameters."""
+    weights = np.zeros((10 * tree.n, len(parameters)))
+    rotors = {rotor.body: rotor for rotor in locked_rotors(tree, lambda x: x)}
+    for k, parameter in enumerate(parameters):
+        weights[10 * (parameter.body - 1) + BASE.index(parameter.name[:2]), k] = 1
+        if (rotor := rotors.get(parameter.body)) is not None:
+            first = 10 * (rotor.carrier - 1)
+            weights[first : first + 10, k] -= rotor.on_carrier(1).ten()
+    return weights
 
 
 class MechanismVerifier(Verifier):
@@ -201,15 +218,14 @@ class MechanismVerifier(Verifier):
         """Compare column by column, and the product with the base parameters.
 
         Columns of base parameters are those of the inertial parameters that stand for themselves in
-        them; newton_euler alone has a regressor.
+        them, of a rotor without those of its moment on its carrier; newton_euler alone has a
+        regressor.
         """
         p = self.context
         Y = _compiled(self.mechanism).regressor(self.q, self.qd, self.qdd)
-        columns, acting = [], []
-        for x in p.parameters:
-            columns.append(10 * (x.body - 1) + BASE.index(x.name[:2]))
-            acting.append(x.name not in p.nothing)
-        self.check("regressor", values, Y[..., columns] * acting)
+        acting = [x.name not in p.nothing for x in p.parameters]
+        weights = _weights(p.parameters, self.mechanism.tree())
+        self.check("regressor", values, Y @ weights * acting)
         theta = np.array([self.values[x.name] for x in p.parameters])
         rotors = np.array([value_of(x, self.values) for x in p.tree.rotor])
         self.check(

@@ -100,6 +100,7 @@ def flexible_joints(
         if j.type.nv == 1 and not known_zero(j.rotor_inertia[0])
     ]
     chosen = chosen if joints is None else list(joints)
+    _check_actuators(mechanism, chosen)
     motors = tuple(
         _motor(
             mechanism,
@@ -116,6 +117,16 @@ def flexible_joints(
         )
     without = mechanism.replace({f"{name}.rotor_inertia": 0 for name in chosen})
     return FlexibleJoints(without, motors, model)
+
+
+def _check_actuators(mechanism: Mechanism, joints: Sequence[str]) -> None:
+    """Raise if an actuator has the rotor of a flexible joint."""
+    for actuator in mechanism.actuators:
+        if actuator.joint in joints and not known_zero(actuator.rotor_inertia):
+            raise DalembertError(
+                f"actuator {actuator.name!r} has the rotor of the flexible joint {actuator.joint!r}; "
+                "mechanism.with_flexible_joints(...) knows actuators."
+            )
 
 
 @dataclass(frozen=True)
