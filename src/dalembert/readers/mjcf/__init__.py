@@ -37,6 +37,7 @@ from dalembert.readers.mjcf.geom_visuals import visuals_of_geoms
 from dalembert.readers.mjcf.includes import IncludedFiles
 from dalembert.readers.mjcf.lost_mechanics import lost_mechanics
 from dalembert.readers.mjcf.model_folder import ModelFolder
+from dalembert.readers.mjcf.motors import Motors
 from dalembert.readers.mjcf.unused_content import unused_content
 from dalembert.readers.xml import (
     Element,
@@ -73,8 +74,10 @@ def _mechanism(
     frames, renamed = _frames(compiled, reading, chains)
     equalities = Equalities(compiled, reading, [f.name for f in frames], enabled.equality)
     constraints = tuple(equalities.constraints())
+    motors = Motors(compiled, [joint.name for joint in chains.joints])
+    actuators = motors.actuators()
     remarks = [*remarks, *renamed, *_undrawn(compiled, without), *lost_mechanics(compiled)]
-    remarks += [*equalities.remarks, *_softness(constraints, compiled)]
+    remarks += [*equalities.remarks, *_softness(constraints), *motors.remarks]
     try:
         mechanism = Mechanism(
             name,
@@ -84,6 +87,7 @@ def _mechanism(
             exact_vector(model.opt.gravity) if enabled.gravity else (0, 0, 0),
             file=compiled.file,
             remarks=tuple(remarks),
+            actuators=actuators,
         )
         return mechanism.constrained(*constraints) if constraints else mechanism
     except ModelError as error:
@@ -125,7 +129,7 @@ def _undrawn(compiled: CompiledModel, geoms: list[int]) -> list[Finding]:
     return [Finding("note", what, why, "", compiled.source("geom", geoms[0]))]
 
 
-def _softness(constraints: tuple, compiled: CompiledModel) -> list[Finding]:
+def _softness(constraints: tuple) -> list[Finding]:
     """The note on what equalities are in MuJoCo."""
     if not constraints:
         return []

@@ -4,9 +4,6 @@ joints of one body.
 
 from __future__ import annotations
 
-from collections.abc import (
-    Iterable,
-)
 from dataclasses import (
     dataclass,
     field,
@@ -40,24 +37,11 @@ from dalembert.readers.mjcf.exact_numbers import (
     exact_vector,
     rotation_matrix,
 )
+from dalembert.readers.mjcf.motors import damping_of_motors
+from dalembert.readers.mjcf.unique_names import UniqueNames
 
 FREE, BALL, SLIDE, HINGE = range(4)  # mjtJoint
 NOISE = 1e-14  # of the largest moment: products of inertia that the turn of axes leaves behind
-
-
-class UniqueNames:
-    """Names of one kind, each once."""
-
-    def __init__(self, taken: Iterable[str]):
-        self.taken = {*taken}
-
-    def new(self, name: str) -> str:
-        """The name, with a number behind it where it is taken."""
-        unique, k = name, 2
-        while unique in self.taken:
-            unique, k = f"{name}_{k}", k + 1
-        self.taken.add(unique)
-        return unique
 
 
 @dataclass
@@ -72,10 +56,12 @@ class BodyChains:
     body_names: UniqueNames = field(init=False)
     joint_names: UniqueNames = field(init=False)
     enabled: Enabled = field(init=False)
+    damping: Any = field(init=False)
 
     def __post_init__(self) -> None:
         model = self.compiled.model
         self.enabled = Enabled.of(model)
+        self.damping = model.dof_damping + damping_of_motors(model)
         names = (self.compiled.name("body", i) for i in range(model.nbody))
         self.body_names = UniqueNames(names)
         names = (self.compiled.name("joint", i) for i in range(model.njnt))
@@ -193,7 +179,7 @@ class BodyChains:
                 child.name,
                 origin,
                 self._limits(j, joint_type),
-                viscous=of_dofs(model.dof_damping, on.dampers),
+                viscous=of_dofs(self.damping, on.dampers),
                 coulomb=of_dofs(model.dof_frictionloss, on.friction),
                 rotor_inertia=of_dofs(model.dof_armature, joint_type.nv == 1),
                 stiffness=exact(model.jnt_stiffness[j]) if spring else 0,

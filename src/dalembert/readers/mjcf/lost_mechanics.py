@@ -86,7 +86,7 @@ def _tendon_losses(compiled: CompiledModel, enabled: Enabled) -> Iterator[Findin
             idle.append(source)
     if idle:
         what = f"{len(idle)} tendon{'s' * (len(idle) > 1)}"
-        why = "without forces of its own; equalities of fixed tendons are read, nothing else of it."
+        why = "no forces of their own; of tendons only equalities of fixed ones are read."
         yield Finding("note", what, why, "", idle[0])
 
 

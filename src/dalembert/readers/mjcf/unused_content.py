@@ -33,6 +33,7 @@ ATTRIBUTES = {
         "adhesion condim friction gap margin priority solimp solimpfriction solimplimit solmix "
         "solref solreffriction solreflimit surfacevel torquescale"
     ),
+    "data": "user",
 }
 TOPICS = {
     "pictures": "of pictures",

@@ -1,0 +1,150 @@
+"""Files of MJCF: includes, names, hostile content, and the package mujoco that is not there."""
+
+import os
+import subprocess
+import sys
+import warnings
+from pathlib import Path
+
+import pytest
+
+import dalembert as da
+
+pytest.importorskip("mujoco")
+MODELS = Path(__file__).parents[1] / "data" / "models"
+ROD = '<body name="rod"><joint name="hinge" axis="0 1 0"/><geom size=".1" pos="0 0 1"/></body>'
+
+
+def load(source, **options):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", da.DalembertWarning)
+        return da.load(source, **options)
+
+
+def model(inside, before=""):
+    return f"<mujoco>{before}<worldbody>\n{inside}\n</worldbody></mujoco>"
+
+
+def test_without_mujoco_an_error_names_the_extra():
+    code = ("import sys; sys.modules['mujoco'] = None\nimport dalembert as da\n"
+            f"try:\n    da.load({model(ROD)!r})\nexcept da.ReadError as error:\n    print(error)")
+    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert "pip install 'dalembert[mjcf]'" in said and "<text>" in said
+
+
+# --- included files ---
+
+def test_included_files_are_read_from_the_folder_of_the_model(tmp_path):
+    (tmp_path / "parts").mkdir()
+    (tmp_path / "arm.xml").write_text(f'<mujoco>\n<include file="parts/a.xml"/><worldbody>{ROD}</worldbody></mujoco>')
+    (tmp_path / "parts" / "a.xml").write_text('<mujocoinclude>\n<include file="b.xml"/>\n<option gravity="0 0 -1"/></mujocoinclude>')
+    (tmp_path / "parts" / "b.xml").write_text('<mujoco>\n\n<default><joint damping="2"/></default><sensor/></mujoco>')
+    m = load(tmp_path / "arm.xml")
+    assert m.gravity == (0, 0, -1) and m.joint("hinge").viscous == (2,)
+    finding = next(f for f in m.check() if "<sensor>" in f.why)
+    assert finding.source == da.Source(str(tmp_path / "parts" / "b.xml"), 3)
+
+
+INCLUDES = {
+    "outside": ("../secret.xml", "lies outside the model's folder"),
+    "absolute": ("/etc/hostname", "lies outside the model's folder"),
+    "missing": ("no.xml", "there is no file 'no.xml'"),
+    "itself": ("arm.xml", "included a second time"),
+    "a link out": ("link.xml", "there is no file|lies outside"),
+    "a folder": ("parts", "there is no file"),
+    "a null": ("a&#0;b", "not well-formed"),
+}
+
+
+@pytest.mark.parametrize("case", INCLUDES)
+def test_included_files_from_elsewhere_are_refused(case, tmp_path):
+    name, why = INCLUDES[case]
+    folder = tmp_path / "model"
+    (folder / "parts").mkdir(parents=True)
+    (tmp_path / "secret.xml").write_text("<mujoco/>")
+    os.symlink(tmp_path / "secret.xml", folder / "link.xml")
+    (folder / "arm.xml").write_text(f'<mujoco>\n\n<include file="{name}"/></mujoco>')
+    with pytest.raises(da.ReadError, match=why) as caught:
+        load(folder / "arm.xml")
+    assert caught.value.line == 3
+    with pytest.raises(da.ReadError, match="bytes and text have no folder|not well-formed"):
+        load((folder / "arm.xml").read_bytes())
+
+
+# --- content that is refused, with its place ---
+
+REFUSED = {
+    "misspelt attribute": ('<body><joint dampign="1"/></body>', "<joint> has no attribute 'dampign'. Did you mean 'damping'?"),
+    "misspelt element": ("<body><jiont/></body>", "<body> has no <jiont>. Did you mean <joint>?"),
+    "wrong place": ("<joint/>", "MuJoCo refuses the model: joint defined in world body|<worldbody> has no"),
+    "no mass": ("<body><joint/></body>", "MuJoCo refuses the model: mass and inertia of moving bodies"),
+    "one name twice": (ROD + ROD, "MuJoCo refuses the model: repeated name"),
+    "nan": ('<body pos="nan 0 0"/>', "<body> pos has a nan"),
+    "no number": ('<body pos="a b c"/>', "MuJoCo refuses the model"),
+    "soft body": ('<flexcomp name="x" type="grid" count="9 9 9" spacing="1 1 1"/>', "<flexcomp> in <worldbody> is not read. Remove it"),
+    "plugin": ('<body><geom size="1"><plugin plugin="x"/></geom></body>', "<plugin> in <geom> is not read. Give the geom a shape"),
+    "model": ('<attach model="x" body="y" prefix="z"/>', "<attach> in <worldbody> is not read. Write the parts in one file"),
+    "many copies": (f'<replicate count="999999999">{ROD}</replicate>', "<replicate> makes more than MAX_REPEATED = 5000"),
+    "copies of copies": ('<replicate count="999">' * 3 + ROD + "</replicate>" * 3, "<replicate> makes more than MAX_REPEATED"),
+    "no count": (f'<replicate count="-1">{ROD}</replicate>', "<replicate> count='-1': expected a whole number"),
+    "element of another line": ('<body name="a&#10;&#10;b"><joint/></body>', "MuJoCo refuses the model"),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_what_is_refused_is_named_with_its_line(case):
+    inside, why = REFUSED[case]
+    with pytest.raises(da.ReadError) as caught:
+        load(model(inside))
+    assert any(words in str(caught.value) for words in why.split("|")) and caught.value.line == 2
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("text, why", [
+    ('<!DOCTYPE m [<!ENTITY a "b">]><mujoco/>', "document type declarations"),
+    ("<mujoco>" + "<a>" * 200 + "</a>" * 200 + "</mujoco>", "MAX_DEPTH"),
+    ("<mujoco><compiler coordinate='global'/></mujoco>", "MuJoCo refuses the model"),
+    ("<mujoco><option gravity='1e999 0 0'/><worldbody/></mujoco>", "gravity|MuJoCo refuses"),
+])
+def test_hostile_documents_are_refused(text, why):
+    with pytest.raises(da.ModelError, match=why):
+        load(text)
+
+
+NAMES = ["плечо 1", "关节:θ", 'a" onload="x', "<script>", "../../x", "a&amp;b", "x" * 300, "%s%n", "joint1", "world"]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_names_are_kept_whatever_they_are(name):
+    from xml.sax.saxutils import quoteattr
+
+    m = load(model(f"<body name='b'><joint name={quoteattr(name)}/><geom size='1'/><site name={quoteattr(name)}/></body>"))
+    assert m.joints[0].name == name and m.frames[0].name in (name, f"{name}_2")
+    assert da.mass_matrix(da.load(m.name) if False else m, [0.0]).shape == (1, 1)
+
+
+def test_parts_without_names_have_those_of_their_numbers_and_all_are_unique():
+    m = load(model('<body><joint/><joint axis="1 0 0"/><geom size="1"/><site/><body name="joint1"><geom size="1"/><site name="joint1"/></body></body>'))
+    assert [b.name for b in m.bodies] == ["world", "body1/joint0", "body1", "joint1"]
+    assert [j.name for j in m.joints] == ["joint0", "joint1", "joint1/fixed"] and [f.name for f in m.frames] == ["site0", "joint1_2"]
+    assert any("a body has its name; the frame is called 'joint1_2'" in f.why for f in m.check())
+
+
+def test_numbers_are_those_that_are_written():
+    """Decimals stay decimals, degrees that are multiples of 15 become multiples of pi, axes are clean."""
+    m = load(model('<body pos="0.1 0 .25" euler="90 0 0"><joint axis="0 0 1" range="-90 45" ref="30"/><geom size=".1" pos="0 0 1"/>'
+                   '<body pos="1 0 0" quat=".5 .5 .5 .5"><geom size=".1"/></body></body>'))
+    pi = da.PiMultiple if hasattr(da, "PiMultiple") else type(m.joints[0].limits.lower[0])
+    assert repr(m.joints[0].origin.xyz) == "(0.1, 0, 0.25)" and m.joints[0].origin.rotations == (("x", pi("1/2")), ("z", pi("-1/6")))
+    assert m.joints[0].limits.lower == (pi("-1/2"),) and m.joints[1].origin.rotations == (("z", pi("1/2")), ("x", pi("1/2")))
+    assert da.equations(m).text("mass_matrix")
+
+
+def test_the_commands_take_mjcf(capsys):
+    from dalembert.cli import main
+
+    file = str(MODELS / "gymnasium_mujoco" / "inverted_pendulum.xml")
+    for arguments in (["check", file], ["info", file], ["dynamics", file, "--q", "0", "0.1"]):
+        main(arguments)
+    said = capsys.readouterr().out
+    assert "mechanism inverted pendulum" in said and "contacts" in said
