@@ -76,7 +76,7 @@ def test_included_files_from_elsewhere_are_refused(case, tmp_path):
 REFUSED = {
     "misspelt attribute": ('<body><joint dampign="1"/></body>', "<joint> has no attribute 'dampign'. Did you mean 'damping'?"),
     "misspelt element": ("<body><jiont/></body>", "<body> has no <jiont>. Did you mean <joint>?"),
-    "wrong place": ("<joint/>", "MuJoCo refuses the model: joint defined in world body|<worldbody> has no"),
+    "wrong place": ("<joint/>", "MuJoCo refuses the model: World body cannot have joints"),
     "no mass": ("<body><joint/></body>", "MuJoCo refuses the model: mass and inertia of moving bodies"),
     "one name twice": (ROD + ROD, "MuJoCo refuses the model: repeated name"),
     "nan": ('<body pos="nan 0 0"/>', "<body> pos has a nan"),
@@ -120,7 +120,7 @@ def test_names_are_kept_whatever_they_are(name):
 
     m = load(model(f"<body name='b'><joint name={quoteattr(name)}/><geom size='1'/><site name={quoteattr(name)}/></body>"))
     assert m.joints[0].name == name and m.frames[0].name in (name, f"{name}_2")
-    assert da.mass_matrix(da.load(m.name) if False else m, [0.0]).shape == (1, 1)
+    assert da.mass_matrix(m, [0.0]).shape == (1, 1)
 
 
 def test_parts_without_names_have_those_of_their_numbers_and_all_are_unique():
@@ -134,17 +134,20 @@ def test_numbers_are_those_that_are_written():
     """Decimals stay decimals, degrees that are multiples of 15 become multiples of pi, axes are clean."""
     m = load(model('<body pos="0.1 0 .25" euler="90 0 0"><joint axis="0 0 1" range="-90 45" ref="30"/><geom size=".1" pos="0 0 1"/>'
                    '<body pos="1 0 0" quat=".5 .5 .5 .5"><geom size=".1"/></body></body>'))
-    pi = da.PiMultiple if hasattr(da, "PiMultiple") else type(m.joints[0].limits.lower[0])
+    pi = type(m.joints[0].limits.lower[0])
     assert repr(m.joints[0].origin.xyz) == "(0.1, 0, 0.25)" and m.joints[0].origin.rotations == (("x", pi("1/2")), ("z", pi("-1/6")))
     assert m.joints[0].limits.lower == (pi("-1/2"),) and m.joints[1].origin.rotations == (("z", pi("1/2")), ("x", pi("1/2")))
     assert da.equations(m).text("mass_matrix")
 
 
-def test_the_commands_take_mjcf(capsys):
+def test_the_commands_take_mjcf(capsys, monkeypatch):
     from dalembert.cli import main
 
     file = str(MODELS / "gymnasium_mujoco" / "inverted_pendulum.xml")
-    for arguments in (["check", file], ["info", file], ["dynamics", file, "--q", "0", "0.1"]):
-        main(arguments)
+    for arguments in (["check", file], ["info", file], ["dynamics", file, "--q", "0,0.1"]):
+        monkeypatch.setattr(sys, "argv", ["dalembert", *arguments])
+        with pytest.raises(SystemExit) as ended:
+            main()
+        assert not ended.value.code
     said = capsys.readouterr().out
     assert "mechanism inverted pendulum" in said and "contacts" in said
