@@ -78,7 +78,7 @@ def test_diagrams_show_forces_where_there_are_any():
     pytest.importorskip("matplotlib")
     run = da.simulate(ARM, [0.3, -0.2], [0, 0], T, control=LAWS["traced"][0])
     for shown, with_forces in ((run, True), (da.simulate(ARM, [0.3, -0.2], [0, 0], T), False), (pickle.loads(pickle.dumps(run)), False)):
-        found = [ax for ax in shown.plot().axes if ax.get_ylabel() == "applied forces [N m]"]
+        found = [ax for ax in shown.plot().axes if ax.get_ylabel() == "applied torques [N m]"]
         assert len(found) == with_forces
         for ax in found:
             np.testing.assert_array_equal([line.get_ydata() for line in ax.get_lines()], run.tau.T)

@@ -65,4 +65,4 @@ def test_films_show_bent_links(run, tmp_path):
 def test_diagrams_have_a_row_of_modal_coordinates(run):
     pytest.importorskip("matplotlib")
     labels = [ax.get_ylabel() for ax in run.plot().axes]
-    assert "coordinates [rad]" in labels and "modal coordinates [m]" in labels
+    assert "joint angles [rad]" in labels and "modal coordinates [m]" in labels

@@ -6,13 +6,13 @@ import csv
 import os
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from dalembert.arguments import path_of
 from dalembert.displays import display
-from dalembert.errors import ShapeError, UnknownNameError
+from dalembert.errors import ShapeError
 from dalembert.integrators.method_kinds import (
     BAUMGARTE,
     GGL,
@@ -238,34 +238,48 @@ class Run(Records):
         return Run(**run_files.read(mechanism, file, lazy))
 
     def plot(
-        self, *names: str | os.PathLike[str], file: str | os.PathLike[str] | None = None
+        self,
+        *names: str | os.PathLike[str],
+        file: str | os.PathLike[str] | None = None,
+        degrees: bool = False,
+        ax: Any = None,
     ) -> Figure:
-        """Coordinates, velocities, applied forces, phase portraits, energies, power balance: a
-        Matplotlib figure; or the observables of some names.
+        """Diagrams as a Matplotlib figure: of some quantities, or of all of them.
 
-        With a file (.png, .svg, .pdf) the figure is saved there; a name that is no observable is a
-        file. Up to 8 joints share a row of panels; of many trajectories the first 50 are drawn.
-        Needs the extra `plot`.
+        The reference of a controller is dashed, limits of joints that were approached are dotted.
+        What is 0 but for rounding is drawn as 0, with a note of its size. Up to 8 joints share a
+        panel; of many trajectories the first 50 are drawn. Needs the extra `plot`.
+
+        Parameters
+        ----------
+        names : str
+            'q', 'qd', 'tau', 'phase', 'energies', 'power_balance', or observables; a name with an
+            ending, as 'run.png', is a file.
+        file : path, optional
+            A .png, .svg or .pdf to write.
+        degrees : bool
+            Angles in degrees.
+        ax : matplotlib Axes, or a list of them, optional
+            Where the panels are drawn, one in each; by default a new figure.
 
         Raises
         ------
         UnknownNameError, ValueError
-            Several names are no observables; the name of the file has another ending.
+            A name is neither a quantity nor an observable; the name of the file has another
+            ending.
+        ShapeError
+            Another number of axes than of panels.
         DalembertError
             Matplotlib is not installed.
 
         Examples
         --------
         >>> import dalembert as da
-        >>> figure = da.simulate(da.planar_chain(1), [0.5], [0.0], 0.1).plot()
-        >>> len(figure.axes) > 3
-        True
+        >>> figure = da.simulate(da.planar_chain(1), [0.5], [0.0], 0.1).plot("q", degrees=True)
+        >>> figure.axes[0].get_ylabel()
+        'joint angles [deg]'
         """
-        drawn = [str(name) for name in names if name in self.observables]
-        files = [name for name in (*names, file) if name is not None and name not in drawn]
-        if len(files) > 1:
-            raise UnknownNameError("observable", str(files[0]), tuple(self.observables))
-        return display("plot")(self, *files, observables=drawn)
+        return display("plot")(self, names, file, degrees, ax)
 
     def animate(
         self,

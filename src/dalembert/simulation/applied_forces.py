@@ -78,6 +78,7 @@ class Forces:
         control = actions.control
         self.nq = system.nq
         self.nv = system.nv
+        self.control = control
         self._given = {"control": control, "forces": actions.forces}
         self.loads: Loads | None = None
         if actions.external_forces is not None:
