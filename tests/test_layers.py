@@ -4,13 +4,11 @@ import ast
 from functools import cache
 from graphlib import TopologicalSorter
 from importlib import import_module
-from pathlib import Path
 
 import pytest
 
-import dalembert
+from sources import PACKAGE, parsed
 
-PACKAGE = Path(dalembert.__file__).parent
 LAYERS = ["errors", "arguments", "displays", "data", "expr", "purity", "spatial", "integrators", "generators", "beams", "model", "kinematics", "constraints", "readers", "writers", "loops", "formulations", "codegen",
           "native", "tracing", "systems", "analysis", "compiled", "controllers", "results", "closed_forms", "simulation", "initial_parameters", "views", "sweeps", "convert",
           "commandline", "cli", "__main__"]
@@ -27,7 +25,7 @@ def modules():
     graph = {}
     for name, path in paths.items():
         found = set()
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        for node in ast.walk(parsed(path)):
             if isinstance(node, ast.ImportFrom):
                 assert node.level == 0, f"{name}: relative import in line {node.lineno}"
                 base = node.module or ""

@@ -4,11 +4,10 @@ import ast
 import re
 import tokenize
 from collections import defaultdict
-from pathlib import Path
 
-import dalembert
+from sources import PACKAGE as ROOT
+from sources import parsed
 
-ROOT = Path(dalembert.__file__).parent
 # Names that stand more than once: none.
 CLASSES_TWICE: set[str] = set()
 FILES_TWICE: set[str] = set()
@@ -27,7 +26,7 @@ def sources():
 def documented():
     """(place, first paragraph of the docstring) of every module, class and function."""
     for path, name in sources():
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        for node in ast.walk(parsed(path)):
             if isinstance(node, Definition) and (text := ast.get_docstring(node)):
                 yield f"{name}:{getattr(node, 'lineno', 1)}", " ".join(text.split("\n\n")[0].split())
 
@@ -58,7 +57,7 @@ def undocumented(node, place=""):
 
 
 def test_functions_with_public_names_have_docstrings():
-    bare = [name for path, file in sources() for name in undocumented(ast.parse(path.read_text(encoding="utf-8")), file)]
+    bare = [name for path, file in sources() for name in undocumented(parsed(path), file)]
     assert not bare, bare
 
 
@@ -89,7 +88,7 @@ def twice(names):
 
 
 def test_a_class_name_stands_once():
-    classes = twice((node.name, name) for path, name in sources() for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+    classes = twice((node.name, name) for path, name in sources() for node in ast.walk(parsed(path))
                     if isinstance(node, ast.ClassDef))
     assert classes.keys() <= CLASSES_TWICE, classes
 

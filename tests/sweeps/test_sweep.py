@@ -371,7 +371,7 @@ if __name__ == "__main__":
 
 @pytest.mark.parametrize("sent", [signal.SIGKILL, pytest.param(signal.SIGINT, marks=pytest.mark.slow)])
 def test_a_sweep_that_is_killed_goes_on_where_it_was(sent, tmp_path):
-    count, store, log = 400, tmp_path / "s.zarr", traces(tmp_path)
+    count, store, log = 200, tmp_path / "s.zarr", traces(tmp_path)
     script = tmp_path / "script.py"
     script.write_text(SCRIPT.format(here=str(Path(__file__).parent), count=count, store=str(store), log=log))
     going = subprocess.Popen([sys.executable, str(script)])
@@ -410,14 +410,14 @@ def _written(store):
 
 def test_a_process_that_dies_costs_only_time(tmp_path):
     log = traces(tmp_path)
-    found = da.sweep(logged, {"a": range(20)}, lambda: processes(2), folder=log, once=(3, 11))
+    found = da.sweep(logged, {"a": range(20)}, lambda: processes(1), folder=log, once=(3, 11))
     np.testing.assert_array_equal(found["result"], np.arange(20.0) ** 2)
     assert not found.errors
 
 
 def test_a_sample_that_kills_every_process_is_recorded_and_the_others_are_done(tmp_path):
     log = traces(tmp_path)
-    found = da.sweep(logged, {"a": range(12)}, lambda: processes(2), folder=log, deadly=(5,))
+    found = da.sweep(logged, {"a": range(12)}, lambda: processes(1), folder=log, deadly=(5,))
     assert found.errors == {5: "the process that computed it died, 3 times."} and calls(log)[5] == 3
     np.testing.assert_array_equal(np.delete(found["result"], 5), np.delete(np.arange(12.0) ** 2, 5))
 

@@ -18,6 +18,7 @@ from dalembert.errors import DalembertError
 from dalembert.sweeps.trials import Outcome, computed
 
 KILLED = ("KilledWorker",)  # Dask's, after some workers died of a task
+AT_HAND = ["__main__", __name__]  # modules that processes find imported when they begin
 
 
 class Workers:
@@ -93,6 +94,7 @@ def processes(count: int | None = None) -> ProcessPoolExecutor:
     """
     ways = multiprocessing.get_all_start_methods()
     context = multiprocessing.get_context("forkserver" if "forkserver" in ways else "spawn")
+    context.set_forkserver_preload(AT_HAND)
     return ProcessPoolExecutor(count or processors(), mp_context=context, initializer=_begin)
 
 

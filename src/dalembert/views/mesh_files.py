@@ -93,7 +93,7 @@ class MeshFiles:
         return tuple(_scaled(part, factors) for part in self.parts_of_file[path])
 
     def findings(self) -> list[Finding]:
-        """Findings about meshes that are not shown, one for each reason, and about coarser ones."""
+        """Findings about meshes that are not shown, a finding for each reason, and about coarse ones."""
         kinds = [("warning", why, "", meshes) for why, meshes in self.refused.items()]
         if self.missing:
             fix = "mesh_folders= names other folders; a shape is shown in its place."
@@ -125,7 +125,7 @@ class MeshFiles:
 
 
 class MeshSource(NamedTuple):
-    """Where a mesh comes from, for files that it names in turn."""
+    """Folder and files of a mesh, for files that it names in turn."""
 
     folders: MeshFolders
     folder: Path
