@@ -236,6 +236,58 @@ def check(
 
 
 @app.command
+def repair(
+    file: File,
+    output: Annotated[
+        Path | None, Option("--output", "-o", metavar="FILE", help="Write the repaired file.")
+    ] = None,
+    write: Annotated[
+        bool, Option("--write", help="Write it in place of FILE; without this, FILE stays.")
+    ] = False,
+) -> None:
+    """Mend faults of a URDF file, and show what would change.
+
+    Elements given twice, missing axes and limits, exchanged limits, and impossible inertias, which
+    become the nearest possible ones of the same mass. Comments and layout stay. Prints the changes,
+    a diff, and the errors and warnings that are left; writes nothing unless asked.
+    """
+    from dalembert.commandline.repairing import repaired, show
+
+    if write and output is not None:
+        raise UsageError("--write and --output exclude each other.")
+    found = repaired(file)
+    target = file if write else output
+    if target is not None:
+        try:
+            target.write_text(found.after, encoding="utf-8", newline="")
+        except OSError as error:
+            raise UsageError(f"cannot write {str(target)!r}: {error.strerror}.") from None
+    show(_console(), found, target)
+
+
+@app.command
+def convert(
+    file: File,
+    output: Annotated[Path, Argument("File to write: .toml, .urdf, .xml (MJCF).", "OUT")],
+    strict: Annotated[
+        bool, Option("--strict", help="Fail where OUT cannot say all that FILE says.")
+    ] = False,
+    reading: Reading = AS_USUAL,
+) -> None:
+    """Write a model in another format.
+
+    A warning lists all that the format cannot say; a .toml file says everything.
+    """
+    from dalembert.commandline.output import line
+    from dalembert.writers.save import save
+
+    if output.exists() and output.samefile(file):
+        raise UsageError(f"{str(output)!r} is FILE itself: name another file.")
+    save(reading.load(file), output, strict)
+    line(_console(), f"written to {output}")
+
+
+@app.command
 def dynamics(
     file: File,
     q: Q = None,

@@ -1,0 +1,82 @@
+"""`dalembert repair`: what is changed in a file, and what is left."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from dalembert.commandline.output import (
+    line,
+    message,
+    safe,
+)
+from dalembert.errors import (
+    MissingFileError,
+    ReadError,
+)
+from dalembert.model.findings import Finding
+from dalembert.readers.load import MAX_FILE_BYTES
+from dalembert.writers.urdf_repair import (
+    Repair,
+    repair_urdf,
+)
+
+STYLES_OF_DIFF = {"+": "green", "-": "red", "@": "dim"}
+
+
+def repaired(file: Path) -> Repair:
+    """The repair of a file.
+
+    Raises
+    ------
+    MissingFileError, ReadError
+        There is no such file; it is no URDF.
+    """
+    try:
+        with file.open("rb") as stream:
+            data = stream.read(MAX_FILE_BYTES + 1)
+    except FileNotFoundError:
+        raise MissingFileError("there is no such file.", str(file)) from None
+    except OSError as error:
+        raise ReadError(f"cannot be opened ({error.strerror}).", str(file)) from None
+    if len(data) > MAX_FILE_BYTES:
+        raise ReadError(f"larger than MAX_FILE_BYTES = {MAX_FILE_BYTES // 2**20} MiB.", str(file))
+    return repair_urdf(data, str(file))
+
+
+def show(out: Any, repair: Repair, written: Path | None) -> None:
+    """Print the changes, their diff, where they were written, and what is left."""
+    for change in repair.changes:
+        line(out, _with_line(change))
+    if repair.changes:
+        line(out)
+        for text in repair.diff.split("\n"):
+            line(
+                out,
+                text,
+                STYLES_OF_DIFF.get(text[:1], "") if text[:3] not in ("+++", "---") else "bold",
+            )
+        line(out)
+    for finding in repair.left:
+        message(out, finding.severity, f"left as it is: {_with_line(finding)}")
+    line(out, _summary(repair, written))
+
+
+def _with_line(finding: Finding) -> str:
+    """A finding with its line, without the file's name."""
+    place = f" (line {finding.source.line})" if finding.source.line else ""
+    return f"{finding.what}{place}: {finding.why} {finding.fix}".rstrip()
+
+
+def _summary(repair: Repair, written: Path | None) -> str:
+    if not repair.changes:
+        return "nothing to repair" + (f", {_left(repair)}" if repair.left else "")
+    count = len(repair.changes)
+    changed = f"{count} change{'s' * (count != 1)}"
+    where = f"written to {safe(written)}" if written else "nothing written: -o FILE or --write does"
+    return f"{changed}, {_left(repair)}; {where}"
+
+
+def _left(repair: Repair) -> str:
+    count = len(repair.left)
+    return f"{count} finding{'s' * (count != 1)} left" if count else "no errors or warnings left"

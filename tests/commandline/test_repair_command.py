@@ -1,0 +1,53 @@
+"""`dalembert repair` and `dalembert convert`: printed, and written only where asked."""
+
+import pytest
+
+import dalembert as da
+from dalembert import data
+
+FAULTS = """<robot name="r"><link name="base"/>
+<link name="arm\x1b"><inertial><mass value="1"/><inertia ixx="1" ixy="0" ixz="0" iyy="0.1" iyz="0" izz="0.1"/></inertial></link>
+<joint name="j" type="continuous"><parent link="base"/><child link="arm\x1b"/><axis xyz="0 0 1"/></joint></robot>
+""".replace("\x1b", "\x85")
+
+
+@pytest.fixture
+def file(tmp_path):
+    path = tmp_path / "arm.urdf"
+    path.write_text(FAULTS, encoding="utf-8")
+    return path
+
+
+def test_repair_prints_a_diff_and_writes_nothing(run, file):
+    code, out, err = run("repair", file)
+    assert (code, err) == (0, "") and file.read_text(encoding="utf-8") == FAULTS
+    assert "the nearest possible one: changed by 56 %" in out and "1 change, no errors or warnings left; nothing written" in out
+    assert '\n+<link name="arm\\x85">' in out and "@@ -1,3 +1,3 @@" in out
+
+
+def test_repair_writes_where_it_is_asked_to(run, file, tmp_path):
+    code, out, _ = run("repair", file, "-o", tmp_path / "whole.urdf")
+    assert code == 0 and "written to" in out and file.read_text(encoding="utf-8") == FAULTS
+    assert not [f for f in da.load(tmp_path / "whole.urdf", strict=True).check() if f.severity != "note"]
+    assert run("repair", file, "--write")[0] == 0
+    assert file.read_text(encoding="utf-8") == (tmp_path / "whole.urdf").read_text(encoding="utf-8")
+    assert run("repair", file)[1].startswith("nothing to repair")
+
+
+def test_wrong_usage_is_one_line(run, file, tmp_path):
+    assert run("repair", tmp_path / "no.urdf")[0] == 2
+    assert run("repair", file, "--write", "-o", tmp_path / "x.urdf")[0] == 2
+    code, out, err = run("convert", file, file)
+    assert code == 2 and "FILE itself" in err and not out
+    code, _, err = run("convert", "panda", tmp_path / "panda.step")
+    assert code == 1 and "written as .toml, .urdf, .xml" in err
+
+
+def test_convert_writes_other_formats_and_says_what_is_lost(run, tmp_path):
+    code, out, _ = run("convert", "panda", tmp_path / "panda.toml")
+    assert code == 0 and out.startswith("written to") and da.load(tmp_path / "panda.toml").nq == 8
+    code, _, err = run("convert", "panda", tmp_path / "panda.xml")
+    assert code == 0 and "MJCF cannot say all" in err
+    code, _, err = run("convert", "panda", tmp_path / "other.xml", "--strict")
+    assert code == 1 and not (tmp_path / "other.xml").exists()
+    assert da.load(data.path("panda")).nq == 8
