@@ -1,4 +1,4 @@
-"""`dalembert repair`: what is changed in a file, and what is left."""
+"""`dalembert repair`: changes of a file, their diff, and faults that stay."""
 
 from __future__ import annotations
 
