@@ -8,6 +8,11 @@ from typing import Any
 ROOT = Path(__file__).parents[2]
 PAGES = {"CONTRIBUTING.md": "contributing.md", "CHANGELOG.md": "changelog.md"}
 HOME = {"README.md": "index.md"}
+ALONE = (
+    "index.md",
+    "first_steps.md",
+    "gallery/index.md",
+)  # pages of no section: no list beside them
 LINK = re.compile(r"(?<!!)\[([^\]]+)\]\((?!https?:|#|mailto:)([^)#\s]+)(#[^)\s]*)?\)")
 TITLE = re.compile(r"^# (.+)$", re.MULTILINE)
 
@@ -43,6 +48,8 @@ def on_files(files: Any, config: Any) -> Any:
 def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
     """Text of a page whose links lead to pages of the site."""
     uri = page.file.src_uri
+    if uri in ALONE:
+        page.meta["hide"] = ["navigation", "toc"]
     if uri in PAGES.values():
         return markdown
     return linked(markdown, posixpath.dirname("docs/" + uri), uri)
