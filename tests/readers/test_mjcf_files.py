@@ -71,6 +71,18 @@ def test_included_files_from_elsewhere_are_refused(case, tmp_path):
         load((folder / "arm.xml").read_bytes())
 
 
+def test_other_folders_are_those_that_are_given(tmp_path):
+    for folder in ("model", "shared"):
+        (tmp_path / folder).mkdir()
+    (tmp_path / "shared" / "base.xml").write_text(f"<mujoco><worldbody>{ROD}</worldbody></mujoco>")
+    text = '<mujoco><include file="../shared/base.xml"/></mujoco>'
+    (tmp_path / "model" / "arm.xml").write_text(text)
+    with pytest.raises(da.ReadError, match="mesh_folders="):
+        load(tmp_path / "model" / "arm.xml")
+    assert load(tmp_path / "model" / "arm.xml", mesh_folders=[tmp_path / "shared"]).nv == 1
+    assert load(text.replace("../shared/", ""), mesh_folders=[str(tmp_path / "shared")]).nv == 1
+
+
 # --- content that is refused, with its place ---
 
 REFUSED = {
@@ -87,6 +99,8 @@ REFUSED = {
     "many copies": (f'<replicate count="999999999">{ROD}</replicate>', "<replicate> makes more than MAX_REPEATED = 5000"),
     "copies of copies": ('<replicate count="999">' * 3 + ROD + "</replicate>" * 3, "<replicate> makes more than MAX_REPEATED"),
     "no count": (f'<replicate count="-1">{ROD}</replicate>', "<replicate> count='-1': expected a whole number"),
+    "infinite": ('<body><joint damping="inf"/><geom size="1"/></body>', "a number of joint 'joint0' is not finite|MuJoCo refuses"),
+    "too large": ('<body><geom size="1e200"/><joint name="j"/></body>', "a number of body 'body1' is not finite|MuJoCo refuses"),
     "element of another line": ('<body name="a&#10;&#10;b"><joint/></body>', "MuJoCo refuses the model"),
 }
 
@@ -104,6 +118,7 @@ def test_what_is_refused_is_named_with_its_line(case):
     ('<!DOCTYPE m [<!ENTITY a "b">]><mujoco/>', "document type declarations"),
     ("<mujoco>" + "<a>" * 200 + "</a>" * 200 + "</mujoco>", "MAX_DEPTH"),
     ("<mujoco><compiler coordinate='global'/></mujoco>", "MuJoCo refuses the model"),
+    ("<mujocoinclude/>", "load the file that includes it"),
     ("<mujoco><option gravity='1e999 0 0'/><worldbody/></mujoco>", "gravity|MuJoCo refuses"),
 ])
 def test_hostile_documents_are_refused(text, why):

@@ -21,6 +21,7 @@ class ReadingOptions(NamedTuple):
     exact_angles: bool = True
     angle_tolerance: float = SNAP
     encoding: str | None = None
+    mesh_folders: tuple[str, ...] = ()
 
 
 class Reader(Protocol):
@@ -40,7 +41,7 @@ class Reader(Protocol):
 
 class Format(NamedTuple):
     """Endings of names, the characters that content begins with where that tells it, and the module
-    that reads it; of XML the tag of the root element too.
+    that reads it; of XML the tags of root elements too.
 
     Modules are imported when they are needed: most programs read one format.
     """
@@ -48,7 +49,7 @@ class Format(NamedTuple):
     endings: tuple[str, ...]
     begins: bytes
     module: str
-    root: str = ""
+    roots: tuple[str, ...] = ()
 
     def read(self, data: bytes, file: str, options: ReadingOptions) -> Mechanism:
         """Mechanism of a file, by the module."""
@@ -58,8 +59,8 @@ class Format(NamedTuple):
 
 FORMATS: dict[str, Format] = {
     "toml": Format((".toml",), b"", "dalembert.readers.toml"),
-    "urdf": Format((".urdf", ".xml"), b"<", "dalembert.readers.urdf", "robot"),
-    "mjcf": Format((".mjcf", ".xml"), b"<", "dalembert.readers.mjcf", "mujoco"),
+    "urdf": Format((".urdf", ".xml"), b"<", "dalembert.readers.urdf", ("robot",)),
+    "mjcf": Format((".mjcf", ".xml"), b"<", "dalembert.readers.mjcf", ("mujoco", "mujocoinclude")),
 }
 DEFAULT = "toml"
 
@@ -72,10 +73,10 @@ def format_of(data: bytes, file: str) -> Format:
     by_name = [f for f in FORMATS.values() if file.lower().endswith(f.endings)]
     by_content = [f for f in FORMATS.values() if f.begins and f.begins == begin]
     likely = [*by_name, *by_content, FORMATS[DEFAULT]]
-    if not likely[0].root:
+    if not likely[0].roots:
         return likely[0]
     tag = root_tag(data)
-    by_root = [f for f in FORMATS.values() if f.root and f.root == tag]
+    by_root = [f for f in FORMATS.values() if tag in f.roots]
     return [*by_root, *likely][0]
 
 

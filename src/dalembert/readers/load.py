@@ -4,12 +4,19 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import (
+    Iterable,
+    Mapping,
+)
 from pathlib import Path
 from typing import Any
 
 from dalembert import data as embedded
-from dalembert.arguments import check_choice, check_flag
+from dalembert.arguments import (
+    check_choice,
+    check_flag,
+    path_of,
+)
 from dalembert.errors import MissingFileError, ModelError, ReadError
 from dalembert.model.findings import listed
 from dalembert.model.mechanism import Mechanism, without_warnings
@@ -32,6 +39,7 @@ def load(
     strict: bool = False,
     angle_tolerance: float = SNAP,
     constraints: str | bytes | os.PathLike | None = None,
+    mesh_folders: Iterable[str | os.PathLike] = (),
 ) -> Mechanism:
     """Mechanism from a robot file: URDF, MJCF or this package's TOML.
 
@@ -91,8 +99,10 @@ def load(
     for flag, given in (("passive", passive), ("exact_angles", exact_angles), ("strict", strict)):
         check_flag(flag, given)
     _check_tolerance(angle_tolerance, exact_angles)
+    folders = tuple(str(path_of("a folder of meshes", folder)) for folder in mesh_folders)
+    options = ReadingOptions(mimic, exact_angles, angle_tolerance, None, folders)
     with without_warnings():
-        mechanism = _read(_located(source), mimic, exact_angles, angle_tolerance)
+        mechanism = _read(_located(source), options)
         if constraints is not None:
             mechanism = _constrained(mechanism, constraints)
         if base == "free":
@@ -113,13 +123,12 @@ def _located(source: Any) -> Any:
     return embedded.resolved(Path(source)) if is_path else source
 
 
-def _read(source: Any, mimic: str, exact_angles: bool, angle_tolerance: float) -> Mechanism:
+def _read(source: Any, options: ReadingOptions) -> Mechanism:
     """The mechanism of a source by its format."""
     data, file, encoding = _content(source)
     if _is_json(data):
         raise ReadError("this is JSON; robot files are URDF or MJCF (XML), or TOML.", file, 1)
-    options = ReadingOptions(mimic, exact_angles, angle_tolerance, encoding)
-    return format_of(data, file).read(data, file, options)
+    return format_of(data, file).read(data, file, options._replace(encoding=encoding))
 
 
 def _constrained(mechanism: Mechanism, source: Any) -> Mechanism:

@@ -33,6 +33,7 @@ from dalembert.readers.mjcf.exact_numbers import (
     AngleReading,
     exact_vector,
 )
+from dalembert.readers.mjcf.finite_numbers import check_finite
 from dalembert.readers.mjcf.geom_visuals import visuals_of_geoms
 from dalembert.readers.mjcf.includes import IncludedFiles
 from dalembert.readers.mjcf.lost_mechanics import lost_mechanics
@@ -49,14 +50,18 @@ def read(data: bytes, file: str, options: ReadingOptions) -> Mechanism:
     """Mechanism of an MJCF file; see `formats.Reader`."""
     mujoco_module(file)
     root, remarks, _ = parsed(data, file, options.encoding)
+    if root.tag == "mujocoinclude":
+        why = "<mujocoinclude> is a part of a model: load the file that includes it."
+        raise ReadError(why, file, root.line)
     if root.tag != "mujoco":
         why = f"the root element is <{root.tag[:60]}>, expected <mujoco>."
         raise ReadError(why, file, root.line)
-    folder = ModelFolder(file)
+    folder = ModelFolder(file, options.mesh_folders)
     included = IncludedFiles(folder, file)
     canonical = CanonicalModel()
     canonical.add(included.expand(root))
     compiled = compiled_model(canonical, folder, file)
+    check_finite(compiled)
     reading = AngleReading(options.angle_tolerance if options.exact_angles else None)
     found = [*remarks, *included.remarks, *compiled.remarks, *unused_content(canonical)]
     return _mechanism(compiled, reading, _name(root, file), found)

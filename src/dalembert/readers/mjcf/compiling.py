@@ -24,6 +24,7 @@ from dalembert.readers.mjcf.model_folder import ModelFolder
 
 MISSING = "MJCF is read by the package mujoco: pip install 'dalembert[mjcf]'"
 PLACE = re.compile(r",? *line (\d+)")
+ELEMENT = re.compile(r" Element (name )?'(.{0,100})'(?:, id \d+)?$")
 PARTS = ("body", "joint", "geom", "site", "tendon", "actuator", "equality", "mesh")
 LISTS = {"body": "bodies", "equality": "equalities", "mesh": "meshes"}
 MAX_JOINTS = 5000  # MuJoCo's time and memory grow with their square
@@ -140,7 +141,7 @@ def _heard(mujoco: Any, file: str) -> Iterator[list[Finding]]:
     def hear(severity: str, text: Any) -> None:
         """Add a finding."""
         said = " ".join(str(text).split())
-        heard.append(Finding(severity, "MuJoCo says", f"{said.rstrip('.')}.", "", Source(file)))
+        heard.append(Finding(severity, "MuJoCo says", f"{said}.", "", Source(file)))
 
     before = mujoco.get_mju_user_warning()
     mujoco.set_mju_user_warning(lambda text: hear("warning", text))
@@ -167,9 +168,17 @@ def _translated(canonical: CanonicalModel, file: str) -> Iterator[None]:
         place = PLACE.search(message)
         source = canonical.source(int(place[1])) if place else Source(file)
         said = PLACE.sub("", message).removeprefix("XML Error: ").removeprefix("Error: ")
+        said = ELEMENT.sub(_named, said.rstrip("."))
         raise ReadError(
-            f"MuJoCo refuses the model: {said.rstrip('.')}.", source.file or file, source.line
+            f"MuJoCo refuses the model: {said}.", source.file or file, source.line
         ) from None
+
+
+def _named(element: re.Match[str]) -> str:
+    """The element that MuJoCo names at the end of a complaint."""
+    if not element[1]:
+        return f" (<{element[2]}>)"
+    return f" ({element[2]!r})" if element[2] else " (without name)"
 
 
 def _numbered(spec: Any, canonical: CanonicalModel) -> tuple[dict[str, Any], dict[str, Any]]:

@@ -46,8 +46,10 @@ class IncludedFiles:
 
     def _shown(self, path: Path) -> str:
         """The name of a file for messages, written as that of the model is."""
-        assert self.folder.root is not None
-        return str(Path(self.file).parent / path.relative_to(self.folder.root))
+        root = self.folder.root
+        if root is None or not path.is_relative_to(root):
+            return str(path)
+        return str(Path(self.file).parent / path.relative_to(root))
 
     def _included(self, include: Element, depth: int) -> list[Element]:
         """Elements of the file of an <include>."""
@@ -56,7 +58,7 @@ class IncludedFiles:
             _fail("<include> has no file. Write <include file=.../>.", include)
         if "prefix" in include.attributes:
             _fail("<include prefix=...> is not read. Write the names in the file.", include)
-        beside = (Path(include.file).resolve().parent,) if self.folder.root else ()
+        beside = () if include.file.startswith("<") else (Path(include.file).resolve().parent,)
         path = self.folder.find(name, beside)
         if path is None:
             _fail(f"<include>: {self.folder.why_not(name)}", include)

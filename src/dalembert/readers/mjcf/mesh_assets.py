@@ -88,7 +88,7 @@ class MeshAssets:
         if path is None:
             why = (
                 f"mesh {mesh.name!r}: {self.folder.why_not(name)} The inertia of body "
-                f"{body.name!r} follows from it. Give the body an <inertial> to do without."
+                f"{body.name or 'without name'!r} follows from it. Give the body an <inertial> to do without."
             )
             raise ReadError(why, mesh.source.file, mesh.source.line)
         data = self.folder.content(path, MAX_MESH_BYTES, mesh.source)

@@ -17,23 +17,28 @@ SHOWN_OF_NAME = 80  # characters of a file's name in a message
 
 
 class ModelFolder:
-    """The folder of a model's file; none of a model that comes as bytes or text."""
+    """The folder of a model's file, none of a model that comes as bytes or text; and other folders
+    that are given.
+    """
 
-    def __init__(self, file: str):
+    def __init__(self, file: str, others: tuple[str, ...] = ()):
         path = Path(file)
         is_file = not file.startswith("<") and path.is_file()
         self.root = path.resolve().parent if is_file else None
+        self.others = tuple(Path(folder).resolve() for folder in others)
+        self.allowed = (*((self.root,) if self.root else ()), *self.others)
 
     def find(self, name: str, beside: tuple[Path, ...] = ()) -> Path | None:
-        """The file of a name, sought beside each of the folders, then beside the model; None if there
-        is none inside the model's folder.
+        """The file of a name, sought beside each of the folders, beside the model, then in the other
+        folders; None if there is none inside these.
         """
-        if self.root is None or "\0" in name:
+        if "\0" in name:
             return None
         written = Path(PureWindowsPath(name).as_posix())
-        for folder in (*beside, self.root):
+        for folder in (*beside, *self.allowed):
             path = (folder / written).resolve()
-            if path.is_relative_to(self.root) and path.is_file():
+            is_inside = any(path.is_relative_to(root) for root in self.allowed)
+            if is_inside and path.is_file():
                 return path
         return None
 
@@ -42,13 +47,15 @@ class ModelFolder:
         shown = repr(name[:SHOWN_OF_NAME])
         if self.root is None:
             return (
-                f"{shown} is not opened: bytes and text have no folder. Load the file by its path."
+                f"{shown} is not opened: bytes and text have no folder. Load the file by its path, or "
+                "name its folder by mesh_folders=."
             )
         written = Path(PureWindowsPath(name).as_posix())
-        if not (self.root / written).resolve().is_relative_to(self.root):
+        path = (self.root / written).resolve()
+        if not any(path.is_relative_to(root) for root in self.allowed):
             return (
                 f"{shown} lies outside the model's folder {str(self.root)!r}, where no file is "
-                "opened. Move it into that folder."
+                "opened. Name the folder that has it by mesh_folders=."
             )
         return f"there is no file {shown} in the model's folder {str(self.root)!r}."
 
