@@ -187,6 +187,8 @@ NOTES = {
     "blank line before": (robot(head='\n  <?xml version="1.0"?>\n'), "XML declaration .*blanks or comments stand before it", 2),
     "comment before": (robot(head='<!-- Copyright -->\n<?xml version="1.0"?>\n'), "blanks or comments stand before it", 2),
     "mark after blanks": (b"\n\xef\xbb\xbf" + robot(head='<?xml version="1.0"?>').encode(), "blanks or comments stand before it", 2),
+    "null characters at the end": (robot() + "\n\0\0", "end of the file .*null characters stand there", 6),
+    "spherical joint": (robot().replace('type="revolute"', 'type="spherical"'), "joint 'j' .*URDF has no spherical joints", 4),
     "UTF-16 declared, UTF-8 written": (robot(head='<?xml version="1.0" encoding="utf-16"?>').encode(), "utf-16 is declared", 1),
     "processing instruction": (robot(more="<?mass 5?>"), "processing instruction .*<.mass.> is not used", 5),
 }

@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
+from dalembert.readers.xml import Element, parsed
+
 UNUSED = {
     "visual",
     "collision",
@@ -28,13 +30,14 @@ IDEAL = (
 def plain_urdf(path: Path, locked: Collection[str] = (), floating: bool = False) -> str:
     """Text of a URDF file without shapes, friction and followers; `locked` joints are fixed at 0.
 
-    `floating`: the root link hangs on a floating joint, for readers that have no option for it. The
-    file is one that `load` has read: it declares no entities.
+    `floating`: the root link hangs on a floating joint, for readers that have no option for it.
+
+    Raises
+    ------
+    ReadError
+        The file is no XML.
     """
-    tree = ElementTree.fromstring(path.read_bytes())
-    for parent in list(tree.iter()):
-        for node in [child for child in parent if child.tag in UNUSED]:
-            parent.remove(node)
+    tree = _plain(parsed(path.read_bytes(), str(path)).root)
     for joint in tree.iterfind("joint"):
         if joint.get("name") in locked:
             joint.set("type", "fixed")
@@ -48,6 +51,16 @@ def plain_urdf(path: Path, locked: Collection[str] = (), floating: bool = False)
         ElementTree.SubElement(joint, "parent", link=ground)
         ElementTree.SubElement(joint, "child", link=root)
     return ElementTree.tostring(tree, encoding="unicode")
+
+
+def _plain(element: Element) -> ElementTree.Element:
+    """An element without parts that are not used, or that have a prefix."""
+    attributes = {name: x for name, x in element.attributes.items() if ":" not in name}
+    copy = ElementTree.Element(element.tag, attributes)
+    copy.extend(
+        _plain(child) for child in element if child.tag not in UNUSED and ":" not in child.tag
+    )
+    return copy
 
 
 def pinocchio_model(

@@ -11,7 +11,16 @@ from typing import Any, NoReturn
 
 from dalembert.errors import ModelError, ReadError, nearest
 from dalembert.model.findings import Finding, listed
-from dalembert.model.joints import Continuous, Fixed, Free, JointType, Planar, Prismatic, Revolute
+from dalembert.model.joints import (
+    Continuous,
+    Fixed,
+    Free,
+    JointType,
+    Planar,
+    Prismatic,
+    Revolute,
+    Spherical,
+)
 from dalembert.model.linkage import GRAVITY
 from dalembert.model.mechanism import Mechanism
 from dalembert.model.numbers import Literal, Number
@@ -38,6 +47,7 @@ JOINT_KINDS: dict[str, type[JointType]] = {
     "planar": Planar,
     "floating": Free,
 }
+BEYOND_URDF: dict[str, type[JointType]] = {"spherical": Spherical}
 AXIS_DEFAULT = (1, 0, 0)
 UNLIMITED = sys.float_info.max  # a limit of this size says that there is none
 OTHER_ROOTS = {"sdf": "SDF"}
@@ -263,6 +273,10 @@ class _Reader:
 
     def _joint_class(self, element: Element, owner: str) -> type[JointType]:
         type_name = self._required(element, "type", owner)
+        if type_name in BEYOND_URDF:
+            why = f"URDF has no {type_name} joints, but Bullet and MuJoCo read them;"
+            self._remark("note", owner, why, "so does this reader.", element)
+            return BEYOND_URDF[type_name]
         if type_name not in JOINT_KINDS:
             similar = nearest(type_name[:60].lower(), JOINT_KINDS)
             hint = f" Did you mean {similar!r}?" if similar else ""

@@ -3,7 +3,7 @@ types, no entities.
 
 Robot files are written by many programs and read by forgiving ones. Dialects that others pass are
 read with a finding: blanks or comments before the declaration, a version of 0.0, a wrong declared
-encoding, prefixes without a namespace.
+encoding, prefixes without a namespace, null characters at the end.
 """
 
 from __future__ import annotations
@@ -155,7 +155,8 @@ def parsed(data: bytes, file: str, encoding: str | None = None) -> Document:
     """
     remarks: list[Finding] = []
     text = data.decode(encoding, SURROGATES) if encoding else _decoded(data, file, remarks)
-    plain = _without_declaration(text, file, remarks).encode("utf-8", SURROGATES)
+    text = _without_declaration(_without_end(text, file, remarks), file, remarks)
+    plain = text.encode("utf-8", SURROGATES)
     if run := LONG_RUN.search(plain):
         raise ReadError(
             f"a tag, text or comment of more than MAX_RUN = {MAX_RUN} characters.",
@@ -222,6 +223,19 @@ def _encoding(name: str) -> str:
         return codecs.lookup(name).name
     except LookupError:
         return name
+
+
+def _without_end(text: str, file: str, remarks: list[Finding]) -> str:
+    """The text without null characters behind it, as programs write that keep C's texts."""
+    kept = text.rstrip("\0")
+    if kept == text:
+        return text
+    source = Source(file, 1 + len(LINE_END.findall(kept)))
+    why = "null characters stand there, which XML forbids;"
+    remarks.append(
+        Finding("note", "end of the file", why, "it is read all the same.", source),
+    )
+    return kept
 
 
 def _without_declaration(text: str, file: str, remarks: list[Finding]) -> str:
