@@ -188,8 +188,10 @@ def test_quaternions_are_checked_and_normalised():
 
 def test_shape_errors_name_vector_length_and_mechanism():
     with pytest.raises(da.ShapeError, match=r"q has shape \(3,\), expected \(2,\) or \(N, 2\): mechanism 'arm' has 2 "
-                                            r"\(shoulder, elbow\)"):
+                                            r"\(shoulder, elbow, and followers have no entry: grip\)\."):
         da.mass_matrix(arm(), [0, 0, 0])
+    with pytest.raises(da.ShapeError, match=r"q has shape \(2, 5\), .* States are rows: did you mean q\.T\?"):
+        da.mass_matrix(arm(), np.zeros((2, 5)))
     with pytest.raises(da.ShapeError, match="different numbers of rows: q 3, qd 2"):
         da.bias_force(arm(), np.zeros((3, 2)), np.zeros((2, 2)))
 

@@ -367,7 +367,9 @@ class Mechanism(Linkage):
             self.coordinate_names if name == "q" or name.startswith("q_") else self.velocity_names
         )
         listed = ", ".join(names if len(names) <= 4 else [*names[:2], "...", names[-1]])
-        return f"mechanism {self.name!r} has {length} ({listed})"
+        followers = [joint.name for joint in self.joints if joint.mimic]
+        without = f", and followers have no entry: {', '.join(followers[:3])}" if followers else ""
+        return f"mechanism {self.name!r} has {length} ({listed}{without})"
 
     # --- the manifold of the coordinates ---
 

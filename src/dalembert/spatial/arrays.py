@@ -92,9 +92,11 @@ def _shaped(array: Any, name: str, length: int, says: Explain) -> np.ndarray:
             (length,),
         ) from None
     if a.ndim not in (1, 2) or a.shape[-1] != length:
+        turned = a.ndim == 2 and a.shape[0] == length
+        advice = f" States are rows: did you mean {name}.T?" if turned else ""
         raise ShapeError(
             f"{name} has shape {a.shape}, expected ({length},) or (N, {length}): "
-            f"{says(name, length)}.",
+            f"{says(name, length)}.{advice}",
             name,
             a.shape,
             (length,),
