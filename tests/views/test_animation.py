@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 import dalembert as da
-from dalembert.views import animation
-from dalembert.views.stick_figure import figure_of, view_of
+from dalembert.views import animation, films
+from dalembert.views.stick_figure import figure_of
 
 TITLE = "маятник </title><script>alert(1)</script> {{data}} $\\frac$"
 FFMPEG = pytest.mark.skipif(shutil.which("ffmpeg") is None or shutil.which("ffprobe") is None, reason="ffmpeg is not installed")
@@ -87,9 +87,10 @@ def test_the_trace_is_of_the_tip_or_of_the_frame_asked_for(one):
 
 
 def test_a_planar_motion_is_seen_along_its_normal(one, tree):
-    right, up = view_of(figure_of(one, one.times).points)
+    pytest.importorskip("matplotlib")
+    right, up, _ = film_of(one).camera
     np.testing.assert_allclose([right, up], [[1, 0, 0], [0, 0, 1]], atol=1e-15)
-    right, up = view_of(figure_of(tree, tree.times).points)
+    right, up, _ = film_of(tree).camera
     np.testing.assert_allclose([right @ right, up @ up, right @ up], [1, 1, 0], atol=1e-15)
 
 
@@ -117,6 +118,64 @@ def test_long_runs_are_thinned_out_in_the_page(tmp_path):
     assert len(times) == animation.MOST_RECORDS and (times[0], times[-1]) == (0, 3) and np.diff(times).max() < 0.005
 
 
+def test_the_page_holds_solids_of_its_bodies_and_the_camera_of_a_planar_motion(one, tmp_path):
+    found = data_of(one.animate(tmp_path / "r.html").read_text(encoding="utf-8"))
+    assert {found["names"][s["body"]] for s in found["solids"]} == {"base", "link1", "link2", "link3"}
+    link = next(s for s in found["solids"] if found["names"][s["body"]] == "link2")
+    assert np.ptp(np.reshape(link["vertices"], (-1, 3)), axis=0).max() * found["unit"] == pytest.approx(1.05, abs=0.05)
+    np.testing.assert_allclose(found["view"], [-np.pi / 2, 0], atol=1e-12)
+    assert found["planar"] and found["step"] == 0.5 and [label for label, _ in found["labels"]] == ["q1", "q2", "q3", "tip"]
+
+
+def test_the_page_has_a_picture_and_the_summary_for_readers_without_scripts(one, tmp_path):
+    page = one.animate(tmp_path / "r.html").read_text(encoding="utf-8")
+    still = page[page.index("<noscript>"):page.index("</noscript>")]
+    assert "<svg" in still and "energy drift" in still and "<script" not in still
+
+
+STAGE = """() => { const image = pen.getImageData(0, 0, view.width, view.height).data, box = [1e9, 1e9, -1, -1];
+  for (let i = 0; i < image.length; i += 4) if (image[i + 3] > 200 && Math.max(image[i], image[i + 1], image[i + 2]) - Math.min(image[i], image[i + 1], image[i + 2]) > 40) {
+    const x = i / 4 % view.width, y = Math.floor(i / 4 / view.width);
+    if (x > view.width - 80 && y > view.height - 80) continue;
+    box[0] = Math.min(box[0], x); box[1] = Math.min(box[1], y); box[2] = Math.max(box[2], x); box[3] = Math.max(box[3], y); }
+  return [(box[2] - box[0]) / view.width, (box[3] - box[1]) / view.height]; }"""
+
+
+@pytest.mark.parametrize("is_glass", [True, False], ids=["WebGL", "painter"])
+def test_the_arm_fills_the_stage_and_moves_in_a_browser(is_glass, one, browser, tmp_path):
+    from browser import open_page
+
+    path = one.animate(tmp_path / "r.html", trace="tip")
+    if not is_glass:
+        text = path.read_text(encoding="utf-8")
+        path.write_text(text.replace('getContext("webgl"', 'getContext("none"'), encoding="utf-8")
+    with open_page(browser, f"{path.as_uri()}#0", dark=is_glass, width=900, height=600) as page:
+        assert page.evaluate("program !== null") == is_glass
+        assert max(page.evaluate(STAGE)) > 0.6
+        before = page.evaluate("view.toDataURL()")
+        page.evaluate("document.activeElement.blur()")
+        page.get_by_label("Time").fill("6")
+        assert page.get_by_label("Time").get_attribute("aria-valuetext") == "0.300 seconds"
+        moved = page.evaluate("view.toDataURL()")
+        assert moved != before
+        page.locator("#view").focus()
+        page.keyboard.press("ArrowRight")
+        assert page.evaluate("view.toDataURL()") != moved
+        page.get_by_role("button", name="Reset view").click()
+        assert page.evaluate("view.toDataURL()") == moved
+        page.get_by_role("button", name="Play").click()
+        assert page.get_by_role("button", name="Pause").count() == 1
+        assert page.title().startswith("маятник </title><script>")
+
+
+def test_the_page_fits_a_phone(one, browser, tmp_path):
+    from browser import open_page
+
+    with open_page(browser, f"{one.animate(tmp_path / 'r.html').as_uri()}#0", width=360, height=640) as page:
+        assert page.evaluate("document.documentElement.scrollWidth") <= 360
+        assert page.evaluate("view.clientHeight") > 250
+
+
 # --- films ---
 
 @pytest.mark.parametrize(("fps", "speed", "count"), [(30, 1, 16), (20, 0.5, 21), (50, 2, 13)])
@@ -128,55 +187,52 @@ def test_a_gif_plays_in_real_time(one, fps, speed, count, tmp_path):
     assert (abs(np.diff(pictures.astype(int), axis=0)).max(axis=(1, 2, 3)) > 0).all()   # it moves
 
 
-def pixels(picture, colour):
-    """Where (right, up) a picture has this colour, in pixels."""
-    from matplotlib.colors import to_rgb
-
-    at = np.argwhere(abs(picture - 255 * np.array(to_rgb(colour))).max(axis=-1) < 8)
-    return np.column_stack([at[:, 1], animation.HEIGHT - 1 - at[:, 0]])
+def windowed(film, points):
+    """Points (..., 3) as parts of the picture's width and height."""
+    ax = films.Stage(film, set()).ax
+    return ax.transAxes.inverted().transform(ax.transData.transform(film.camera.seen(points).reshape(-1, 2)))
 
 
-def test_a_film_shows_centres_of_mass_where_they_are_at_one_scale(tmp_path):
+def film_of(run):
+    return films.Film(run, figure_of(run, run.times), run.mechanism.name)
+
+
+def test_a_film_is_at_one_scale():
     pytest.importorskip("matplotlib")
     m = da.planar_chain(1)
-    run = da.simulate(m, [0.3], [0], 1.0, record=0.01)
-    pictures, _ = frames_of(run.animate(tmp_path / "r.gif", fps=10))
-    shown = np.array([pixels(p, animation.MASS).mean(axis=0) for p in pictures])
-    true = da.center_of_mass(m, run.q[::10])[:, [0, 2]]
+    run = da.simulate(m, [0.3], [0], 1.0, record=0.1)
+    shown = windowed(film_of(run), da.center_of_mass(m, run.q)) * [animation.WIDTH, animation.HEIGHT]
+    true = da.center_of_mass(m, run.q)[:, [0, 2]]
     A = np.zeros((2 * len(true), 3))                 # shown = scale true + offset, by least squares
     A[:, 0], A[::2, 1], A[1::2, 2] = true.ravel(), 1, 1
     (scale, *offset), residuals, *_ = np.linalg.lstsq(A, shown.ravel(), rcond=None)
-    assert scale > 100 and abs(A @ [scale, *offset] - shown.ravel()).max() < 1.0      # pixel
+    assert scale > 100 and abs(A @ [scale, *offset] - shown.ravel()).max() < 1e-6
 
 
-def test_a_film_shows_all_of_the_motion(tree, tmp_path):
+@pytest.mark.parametrize("make", [None, da.loops.four_bar, da.loops.differential_drive, da.loops.flyball_governor],
+                         ids=lambda make: getattr(make, "__name__", "tree"))
+def test_solids_rims_and_floors_of_a_film_fill_the_room_between_title_and_clock(make, tree):
     pytest.importorskip("matplotlib")
-    scene = animation._Scene("", figure_of(tree, tree.times))
-    inside = scene.ax.transAxes.inverted().transform(scene.ax.transData.transform(scene.points.reshape(-1, 2)))
-    assert inside.min() > 0.05 and inside.max() < 0.95
-    assert (inside.max(axis=0) - inside.min(axis=0)).max() > 0.7      # and does not waste the room
+    if make is None:
+        run = tree
+    else:
+        mechanism, q = make()
+        run = da.simulate(mechanism, q, np.zeros(mechanism.nv), 1e-3, method="dop853")
+    film = film_of(run)
+    inside = windowed(film, film.reached)
+    assert inside[:, 0].min() > 0.04 and inside[:, 0].max() < 0.96
+    assert inside[:, 1].min() > 0.12 and inside[:, 1].max() < 0.91
+    assert (np.ptp(inside, axis=0) / [0.9, 0.77]).max() > 0.99
 
 
-def windowed(scene, points):
-    """Points of the motion as parts of the picture's width and height."""
-    return scene.ax.transAxes.inverted().transform(scene.ax.transData.transform(np.concatenate([p.reshape(-1, 2) for p in points])))
-
-
-@pytest.mark.parametrize("make", [da.loops.four_bar, da.loops.differential_drive, da.loops.stewart_platform, da.loops.flyball_governor],
-                         ids=lambda make: make.__name__)
-def test_loops_with_their_axes_rims_and_floors_lie_between_title_and_clock(make):
+def test_a_film_shows_shaded_solids_their_shadow_and_a_tinted_second_trajectory(tree, several):
     pytest.importorskip("matplotlib")
-    mechanism, q = make()
-    run = da.simulate(mechanism, q, np.zeros(mechanism.nv), 1e-3, method="dop853")
-    figure = figure_of(run, run.times)
-    scene = animation._Scene(mechanism.name, figure)
-    floors = [scene._seen(corners) for corners in figure.floors]
-    inside = windowed(scene, [scene.points, scene.axes, *scene.rims, *floors])
-    title, = (text for text in scene.ax.texts if text.get_text() == mechanism.name)
-    scene.picture.canvas.draw()
-    box = title.get_window_extent().transformed(scene.ax.transAxes.inverted())
-    assert inside[:, 0].min() > 0.01 and inside[:, 0].max() < 0.99
-    assert inside[:, 1].min() > 0.1 and inside[:, 1].max() < box.y0      # the clock ends at 0.08
+    picture = next(film_of(tree).pictures(1)).reshape(-1, 3).astype(int)
+    assert len(np.unique(picture, axis=0)) > 500
+    grey = (np.ptp(picture, axis=1) < 6) & (picture[:, 0] > 180) & (picture[:, 0] < 230)
+    assert grey.sum() > 200
+    first, second = (film_of(several).surface(n, 0).colours[:, :3].mean(axis=0) for n in (0, 1))
+    assert second[0] > first[0] + 0.1      # towards orange
 
 
 @FFMPEG

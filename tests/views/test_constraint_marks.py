@@ -3,14 +3,12 @@
 import dataclasses
 import json
 import re
-import shutil
-import subprocess
 
 import numpy as np
 import pytest
 
 import dalembert as da
-from dalembert.views import animation
+from dalembert.views import films
 from dalembert.views.constraint_marks import ConstraintMarks
 from dalembert.views.stick_figure import figure_of
 
@@ -51,13 +49,12 @@ def test_wheels_are_rims_that_touch_the_floor():
     assert [(rim.axes, rim.radii) for rim in marks.rims] == [((0, 1), (0.2, 0.2))] * 2
     one_wheel = dataclasses.replace(mechanism, constraints=mechanism.constraints[:1], principles=("chetaev",))
     run = shown(one_wheel, q)
-    scene = animation._Scene("", figure_of(run, run.times))
-    rim, = scene.rims
-    assert rim.shape == (1, len(run.times), 49, 2)
-    right, up = scene.right, scene.up
-    centre = np.array([0, 0.25, 0.2])
-    radii = np.linalg.norm(rim[0, 0] - [centre @ right, centre @ up], axis=-1)
-    assert radii.max() <= 0.2 + 1e-9 and radii.max() > 0.15
+    film = films.Film(run, figure_of(run, run.times), "")
+    rim, = film.rims()
+    assert rim.shape == (1, len(run.times), 49, 3)
+    radii = np.linalg.norm(rim[0, 0] - [0, 0.25, 0.2], axis=-1)
+    np.testing.assert_allclose(radii, 0.2, rtol=1e-12)
+    assert abs(rim[..., 2].min()) < 1e-3
 
 
 def test_a_cart_on_a_plane_hangs_on_no_stick():
@@ -82,51 +79,24 @@ def test_the_page_holds_the_marks(four_bar, tmp_path):
     assert max(max(pair) for pair in found["sticks"]) == len(found["names"]) + 1
 
 
-def test_a_film_shows_the_marks_in_their_colour(four_bar, tmp_path):
-    pytest.importorskip("PIL")
-    from PIL import Image
-
-    four_bar.animate(tmp_path / "run.gif", fps=50)
-    with Image.open(tmp_path / "run.gif") as image:
-        pixels = np.asarray(image.convert("RGB")).reshape(-1, 3)
-    mark = tuple(int(animation.MARK[k:k + 2], 16) for k in (1, 3, 5))
-    assert (pixels == mark).all(axis=1).any()
-
-
-STUB = """
-const drawn = [], places = [], put = (x, y) => places.push([x, y]);
-const context = {setTransform() {}, clearRect() {}, beginPath() {}, moveTo: put, lineTo: put, arc: put, fillText() {},
-  stroke() { drawn.push(context.strokeStyle); }, fill() { drawn.push("fill " + context.fillStyle); }}, elements = {};
-const document = {documentElement: {}, body: {}, getElementById: id => elements[id] ??= {checked: true, value: "0", append() {},
-  getContext: () => context, clientWidth: 640, clientHeight: 480, width: 0, height: 0, addEventListener() {}}};
-const window = {devicePixelRatio: 1}, location = {hash: "#0.01"}, getComputedStyle = () => ({getPropertyValue: name => name});
-class Option {}
-const requestAnimationFrame = () => {};
-"""
+def test_a_film_shows_rods_and_rims():
+    pytest.importorskip("matplotlib")
+    governor = shown(*da.loops.flyball_governor())
+    film = films.Film(governor, figure_of(governor, governor.times), "")
+    assert len(film.surface(0, 0).faces) > len(film.surfaces.surface.faces)
+    cart = shown(*da.loops.differential_drive())
+    film = films.Film(cart, figure_of(cart, cart.times), "")
+    mark = np.array([int(films.MARK[k:k + 2], 16) for k in (1, 3, 5)])
+    assert (abs(next(film.pictures(1)).reshape(-1, 3).astype(int) - mark).max(axis=1) < 60).any()
 
 
-def drawn_by_page(run, folder, what):
-    """Strokes and fills of the page's script at its first picture, or the places that it draws at [pixels]."""
-    page = run.animate(folder / "run.html").read_text(encoding="utf-8")
-    script = re.search(r"<script>(.*)</script>", page, re.DOTALL)[1].replace('"use strict";', "")
-    file = folder / "page.js"
-    file.write_text(STUB + script + f"\nconsole.log(JSON.stringify({what}))")
-    return json.loads(subprocess.run(["node", file], capture_output=True, text=True, check=True).stdout)
+@pytest.mark.parametrize("make", [da.loops.differential_drive, da.loops.flyball_governor], ids=lambda make: make.__name__)
+def test_the_page_draws_constraints_within_its_stage(make, browser, tmp_path):
+    from browser import open_page
 
-
-NODE = pytest.mark.skipif(shutil.which("node") is None, reason="no interpreter of JavaScript")
-
-
-@NODE
-def test_the_script_of_the_page_draws_rings_rims_and_floors(tmp_path):
-    drawn = drawn_by_page(shown(*da.loops.differential_drive()), tmp_path, "drawn")
-    assert drawn.count("--mark") == 4 and drawn.count("fill --soft") == 1      # two rings, two rims; one floor
-
-
-@NODE
-@pytest.mark.parametrize("make", [da.loops.four_bar, da.loops.differential_drive, da.loops.stewart_platform, da.loops.flyball_governor,
-                                  da.loops.n_four_bar], ids=lambda make: make.__name__)
-def test_the_page_draws_nothing_beyond_its_canvas(make, tmp_path):
-    places = np.array(drawn_by_page(shown(*make(3) if make is da.loops.n_four_bar else make()), tmp_path, "places"))
-    assert len(places) > 20 and places.min() >= 0 and (places <= [640, 480]).all()
-    assert (np.ptp(places, axis=0) / [640, 480]).max() > 0.45      # and does not waste it
+    run = shown(*make())
+    with open_page(browser, f"{run.animate(tmp_path / 'run.html').as_uri()}#0.01", width=640, height=560) as page:
+        places = np.array(page.evaluate("reached.map(project)"))
+        size = np.array(page.evaluate("[view.clientWidth, view.clientHeight]"))
+    assert len(places) > 20 and places.min() >= 0 and (places <= size).all()
+    assert (np.ptp(places, axis=0) / size).max() > 0.75

@@ -28,8 +28,8 @@ def corners_of(svg):
     return np.array(found) / 10
 
 
-@pytest.mark.parametrize("make", [lambda: da.planar_chain(3), lambda: da.random_tree(2, 6), lambda: da.loops.stewart_platform()[0],
-                                  lambda: da.loops.four_bar()[0]], ids=["chain", "tree", "Stewart", "four-bar"])
+@pytest.mark.parametrize("make", [lambda: da.planar_chain(3), lambda: da.random_tree(2, 6), lambda: da.loops.spatial_slider_crank()[0],
+                                  lambda: da.loops.four_bar()[0]], ids=["chain", "tree", "spatial", "four-bar"])
 def test_solids_fill_the_picture_and_stay_within(make):
     svg = picture_svg(make(), width=400)
     root, points = ElementTree.fromstring(svg), corners_of(svg)
@@ -62,7 +62,7 @@ def test_planar_mechanisms_are_seen_along_their_normal_and_others_from_above():
     np.testing.assert_allclose([flat.camera.right, flat.camera.up], [[1, 0, 0], [0, 0, 1]], atol=1e-12)
     level = da.Mechanism("level", (da.Body("base"), da.Body("link", 1.0, (1, 0, 0))), (da.Joint("hinge", da.Revolute((0, 0, -1)), "base", "link"),))
     np.testing.assert_allclose(scene_of(level).camera.towards, [0, 0, 1], atol=1e-12)
-    spatial = scene_of(da.loops.stewart_platform()[0]).camera
+    spatial = scene_of(*da.loops.stewart_platform()).camera
     assert not spatial.is_planar and spatial.towards[2] > 0.3 and spatial.up[2] > 0.8
 
 

@@ -289,8 +289,7 @@ class Run(Records):
         trace: str | None = None,
         magnify: float = 1.0,
     ) -> Path:
-        """Write the motion as a page (.html) or a film (.gif, .mp4): a stick figure of frames and
-        centres of mass.
+        """Write the motion as a page (.html) or a film (.gif, .mp4): shaded solids on a ground.
 
         Of several trajectories the first 8 are drawn together. The page needs no network: play,
         pause, speed, a slider, drag to turn, wheel to zoom; `page.html#1.5` opens it at 1.5 s,

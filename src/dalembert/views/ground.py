@@ -71,19 +71,10 @@ def shadow(vertices: np.ndarray, camera: Camera, up: np.ndarray, height: float) 
     return hull(camera.seen(on_ground))
 
 
-def hull(points: np.ndarray) -> np.ndarray:
-    """Convex hull (H, 2) of points in a plane, counterclockwise (Andrew's monotone chain)."""
-    ordered = points[np.lexsort(points.T[::-1])]
-    lower: list[np.ndarray] = []
-    upper: list[np.ndarray] = []
-    for chain, sequence in ((lower, ordered), (upper, ordered[::-1])):
-        for point in sequence:
-            while len(chain) > 1 and _turn(chain[-2], chain[-1], point) <= 0:
-                chain.pop()
-            chain.append(point)
-    return np.array([*lower[:-1], *upper[:-1]])
-
-
-def _turn(a: np.ndarray, b: np.ndarray, c: np.ndarray) -> float:
-    """Twice the area of a triangle, positive counterclockwise."""
-    return float((b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0]))
+def hull(points: np.ndarray, directions: int = 32) -> np.ndarray:
+    """Corners (H, 2) of the convex hull of points in a plane that are farthest in some directions,
+    counterclockwise.
+    """
+    angles = 2 * np.pi / directions * np.arange(directions)
+    farthest = np.argmax(points @ np.stack([np.cos(angles), np.sin(angles)]), axis=0)
+    return points[farthest[farthest != np.roll(farthest, 1)]]

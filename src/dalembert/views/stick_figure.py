@@ -32,7 +32,6 @@ if TYPE_CHECKING:
 
 MOST_TOGETHER = 8  # trajectories in one figure: the first of a run
 AFLOAT = ("free", "planar")  # types of joints under which a body moves about, on no stick
-FLAT = 1e-4  # of the largest extent: a motion thinner than that is planar
 OBLIQUE = (-0.9, 0.4)  # azimuth and elevation of the eye, unless the motion is planar [rad]
 
 
@@ -190,20 +189,6 @@ def placements(mechanism: Mechanism, q: np.ndarray, places: Sequence[FramePlace]
         R = Matrix(X.R.to_child(row) for row in pose.R.matrix())
         rows.append([[*R[k], p[k]] for k in range(3)])
     return np.asarray(pack(rows))
-
-
-def view_of(points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Unit vectors to the right and up in the picture; a planar motion is looked at along its
-    normal.
-    """
-    extent = np.ptp(points.reshape(-1, 3), axis=0)
-    x, y, z = extent < FLAT * max(extent.max(), 1e-3)  # along which the motion is thin
-    yaw, pitch = (
-        (-np.pi / 2, 0.0) if y else (-np.pi / 2, np.pi / 2) if z else (0.0, 0.0) if x else OBLIQUE
-    )
-    right = np.array([-np.sin(yaw), np.cos(yaw), 0.0])
-    up = np.array([-np.sin(pitch) * np.cos(yaw), -np.sin(pitch) * np.sin(yaw), np.cos(pitch)])
-    return right, up
 
 
 def _coordinates(run: Run, times: np.ndarray) -> np.ndarray:

@@ -52,6 +52,7 @@ MOST_NAMED = 14  # joints beyond are not named
 TRIAD = 0.09  # length of a frame's axes, of the size of the picture
 AXES = ("#e0524d", "#3fa652", "#4a7de0")  # x, y, z
 SIDES = ((30, 12), (60, 9), (10_000, 6))  # of round solids, up to a number of them
+NAMESPACE = ' xmlns="http://www.w3.org/2000/svg"'
 STYLE = (
     "<style>.dalembert-picture{color:#2a3642}"
     "@media(prefers-color-scheme:dark){.dalembert-picture{color:#dde4ea}}</style>"
@@ -149,7 +150,7 @@ def _document(name: str, window: Window, parts: Sequence[str], standalone: bool)
     title = html.escape(drawable(name, None))
     return "".join(
         [
-            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {size}" ',
+            f'<svg{NAMESPACE if standalone else ""} viewBox="0 0 {size}" ',
             f'width="{window.width:.0f}" height="{window.height:.0f}" role="img" ',
             f'aria-label="Picture of {title}" class="dalembert-picture" ',
             'style="max-width:100%;height:auto" font-family="system-ui,sans-serif">',
