@@ -64,7 +64,10 @@ def read(data: bytes, file: str, options: ReadingOptions) -> Mechanism:
     check_finite(compiled)
     reading = AngleReading(options.angle_tolerance if options.exact_angles else None)
     found = [*remarks, *included.remarks, *compiled.remarks, *unused_content(canonical)]
-    return _mechanism(compiled, reading, _name(root, file), found)
+    try:
+        return _mechanism(compiled, reading, _name(root, file), found)
+    except ValueError as error:  # a product of numbers of the file that is too large
+        raise ReadError(str(error), file) from None
 
 
 def _mechanism(
