@@ -116,7 +116,7 @@ def test_what_is_refused_is_named_with_its_line(case):
 
 @pytest.mark.parametrize("text, why", [
     ('<!DOCTYPE m [<!ENTITY a "b">]><mujoco/>', "document type declarations"),
-    ("<mujoco>" + "<a>" * 200 + "</a>" * 200 + "</mujoco>", "MAX_DEPTH"),
+    ("<mujoco>" + "<a>" * 500 + "</a>" * 500 + "</mujoco>", "MAX_DEPTH"),
     ("<mujoco><compiler coordinate='global'/></mujoco>", "MuJoCo refuses the model"),
     ("<mujocoinclude/>", "load the file that includes it"),
     ("<mujoco><option gravity='1e999 0 0'/><worldbody/></mujoco>", "gravity|MuJoCo refuses"),
@@ -143,6 +143,11 @@ def test_parts_without_names_have_those_of_their_numbers_and_all_are_unique():
     assert [b.name for b in m.bodies] == ["world", "body1/joint0", "body1", "joint1"]
     assert [j.name for j in m.joints] == ["joint0", "joint1", "joint1/fixed"] and [f.name for f in m.frames] == ["site0", "joint1_2"]
     assert any("a body has its name; the frame is called 'joint1_2'" in f.why for f in m.check())
+
+
+def test_a_long_chain_of_bodies_is_read():
+    text = '<body pos="0.1 0 0"><joint/><geom size=".1"/>' * 150 + "</body>" * 150
+    assert load(model(text)).nv == 150
 
 
 def test_numbers_are_those_that_are_written():

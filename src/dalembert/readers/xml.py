@@ -137,7 +137,7 @@ class Document(NamedTuple):
     prefixed: dict[str, int]
 
 
-def parsed(data: bytes, file: str, encoding: str | None = None) -> Document:
+def parsed(data: bytes, file: str, encoding: str | None = None, depth: int = MAX_DEPTH) -> Document:
     """The tree of a file.
 
     Parameters
@@ -147,6 +147,8 @@ def parsed(data: bytes, file: str, encoding: str | None = None) -> Document:
         Name for messages.
     encoding : str, optional
         How the bytes are encoded where that is known, whatever the file declares.
+    depth : int
+        How deep elements may be nested.
 
     Raises
     ------
@@ -163,7 +165,7 @@ def parsed(data: bytes, file: str, encoding: str | None = None) -> Document:
             file,
             1 + plain.count(b"\n", 0, run.start()),
         )
-    builder = _ElementBuilder(file, remarks)
+    builder = _ElementBuilder(file, remarks, depth)
     try:
         for start in range(0, len(plain), CHUNK):
             builder.parser.Parse(plain[start : start + CHUNK], False)
@@ -279,8 +281,8 @@ def _quoted(text: str, length: int = SHOWN) -> str:
 class _ElementBuilder:
     """Receives the parser's events and builds the tree."""
 
-    def __init__(self, file: str, remarks: list[Finding]):
-        self.file, self.remarks = file, remarks
+    def __init__(self, file: str, remarks: list[Finding], depth: int):
+        self.file, self.remarks, self.depth = file, remarks, depth
         self.root: Element | None = None
         self.open: list[Element] = []
         self.prefixed: dict[str, int] = {}
@@ -308,9 +310,11 @@ class _ElementBuilder:
                 self.file,
                 self.line,
             )
-        if len(self.open) >= MAX_DEPTH:
+        if len(self.open) >= self.depth:
             raise ReadError(
-                f"elements are nested more than MAX_DEPTH = {MAX_DEPTH} deep.", self.file, self.line
+                f"elements are nested more than MAX_DEPTH = {self.depth} deep.",
+                self.file,
+                self.line,
             )
         element = Element(tag, attributes, self.line, self.file)
         if ":" in tag:

@@ -35,7 +35,10 @@ from dalembert.readers.mjcf.exact_numbers import (
 )
 from dalembert.readers.mjcf.finite_numbers import check_finite
 from dalembert.readers.mjcf.geom_visuals import visuals_of_geoms
-from dalembert.readers.mjcf.includes import IncludedFiles
+from dalembert.readers.mjcf.includes import (
+    MAX_NESTED,
+    IncludedFiles,
+)
 from dalembert.readers.mjcf.lost_mechanics import lost_mechanics
 from dalembert.readers.mjcf.model_folder import ModelFolder
 from dalembert.readers.mjcf.motors import Motors
@@ -49,7 +52,7 @@ from dalembert.readers.xml import (
 def read(data: bytes, file: str, options: ReadingOptions) -> Mechanism:
     """Mechanism of an MJCF file; see `formats.Reader`."""
     mujoco_module(file)
-    root, remarks, _ = parsed(data, file, options.encoding)
+    root, remarks, _ = parsed(data, file, options.encoding, MAX_NESTED)
     if root.tag == "mujocoinclude":
         why = "<mujocoinclude> is a part of a model: load the file that includes it."
         raise ReadError(why, file, root.line)

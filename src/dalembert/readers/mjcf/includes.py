@@ -12,12 +12,12 @@ from dalembert.readers.mjcf.model_folder import (
     ModelFolder,
 )
 from dalembert.readers.xml import (
-    MAX_DEPTH,
     MAX_ELEMENTS,
     Element,
     parsed,
 )
 
+MAX_NESTED = 450  # elements inside one another, as bodies of a chain; MuJoCo has 500
 MAX_INCLUDES = 1000  # files; each once, as MuJoCo has it
 
 
@@ -33,7 +33,7 @@ class IncludedFiles:
     def expand(self, element: Element, depth: int = 0) -> Element:
         """The element with the content of files in place of each <include> inside."""
         self.count += 1
-        if depth > MAX_DEPTH or self.count > MAX_ELEMENTS:
+        if depth > MAX_NESTED or self.count > MAX_ELEMENTS:
             _fail("included files nest too deep, or have too many elements.", element)
         children: list[Element] = []
         for child in element:
@@ -68,7 +68,7 @@ class IncludedFiles:
         data = self.folder.content(path, MAX_INCLUDED_BYTES, include.source)
         if not data.strip():
             _fail(f"<include>: {name[:80]!r} is empty.", include)
-        root, remarks, _ = parsed(data, self._shown(path))
+        root, remarks, _ = parsed(data, self._shown(path), depth=MAX_NESTED)
         self.remarks += remarks
         return self.expand(root, depth + 1).children
 
