@@ -83,6 +83,43 @@ def test_other_folders_are_those_that_are_given(tmp_path):
     assert load(text.replace("../shared/", ""), mesh_folders=[str(tmp_path / "shared")]).nv == 1
 
 
+LEG = """<mujoco model="leg"><compiler angle="radian" meshdir="stl"/><asset><mesh name="m" file="m.stl"/></asset>
+<default><default class="c"><joint damping="3" axis="0 1 0"/></default></default>
+<worldbody><body name="b" pos=".1 .2 .3"><joint name="j" class="c" range="0 1"/><geom size=".1" pos=".3 0 0" condim="3"/>
+<geom type="mesh" mesh="m" mass="0"/></body></worldbody></mujoco>"""
+WALKER = """<mujoco>
+<asset><model name="leg" file="{}"/></asset><worldbody><frame pos="0 0 1"><attach model="leg" body="b" prefix="left_"/></frame>
+<body name="hip"><joint range="0 90"/><geom size=".1"/>{}</body></worldbody></mujoco>"""
+ATTACH = '<attach model="leg" prefix="right_"/>'
+
+
+def test_attached_models_are_read_with_their_own_options(tmp_path):
+    (tmp_path / "parts").mkdir()
+    (tmp_path / "parts" / "leg.xml").write_text(LEG)
+    (tmp_path / "walker.xml").write_text(WALKER.format("parts/leg.xml", ATTACH))
+    m = load(tmp_path / "walker.xml", exact_angles=False)
+    assert [j.name for j in m.joints] == ["left_j", "joint1", "right_j"] and m.joint("right_j").viscous == (3,)
+    assert m.joint("right_j").limits.upper == (1,) and float(m.joint("joint1").limits.upper[0]) == pytest.approx(1.5707963267948966)
+    assert [float(x) for x in m.joint("left_j").origin.xyz] == [0.1, 0.2, 1.3] and m.body("right_b").visuals[1].mesh == "parts/stl/m.stl"
+    place = da.Source(str(tmp_path / "parts" / "leg.xml"), 3)
+    assert m.joint("left_j").source == place == next(f for f in m.check() if "<geom condim>" in f.why).source
+
+
+@pytest.mark.parametrize("file, inside, why", [
+    ("../leg.xml", "", "lies outside the model's folder"),
+    ("walker.xml", "", "<model> in a model that is attached itself is not read"),
+    ("arm.urdf", "", "the root element of 'arm.urdf' is <robot>"),
+    ("leg.xml", f'<replicate count="4000">{ATTACH}</replicate>', "<attach> makes more than MAX_REPEATED"),
+])
+def test_attached_models_that_are_refused(tmp_path, file, inside, why):
+    (tmp_path / "leg.xml").write_text(LEG)
+    (tmp_path / "arm.urdf").write_text("<robot/>")
+    (tmp_path / "walker.xml").write_text(WALKER.format(file, inside))
+    with pytest.raises(da.ReadError, match=why) as caught:
+        load(tmp_path / "walker.xml")
+    assert caught.value.line == 2
+
+
 # --- content that is refused, with its place ---
 
 REFUSED = {
@@ -95,7 +132,7 @@ REFUSED = {
     "no number": ('<body pos="a b c"/>', "MuJoCo refuses the model"),
     "soft body": ('<flexcomp name="x" type="grid" count="9 9 9" spacing="1 1 1"/>', "<flexcomp> in <worldbody> is not read. Remove it"),
     "plugin": ('<body><geom size="1"><plugin plugin="x"/></geom></body>', "<plugin> in <geom> is not read. Give the geom a shape"),
-    "model": ('<attach model="x" body="y" prefix="z"/>', "<attach> in <worldbody> is not read. Write the parts in one file"),
+    "no such model": ('<attach model="x" body="y" prefix="z"/>', "MuJoCo refuses the model: "),
     "many copies": (f'<replicate count="999999999">{ROD}</replicate>', "<replicate> makes more than MAX_REPEATED = 5000"),
     "copies of copies": ('<replicate count="999">' * 3 + ROD + "</replicate>" * 3, "<replicate> makes more than MAX_REPEATED"),
     "no count": (f'<replicate count="-1">{ROD}</replicate>', "<replicate> count='-1': expected a whole number"),

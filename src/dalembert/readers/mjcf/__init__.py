@@ -20,6 +20,7 @@ from dalembert.model.findings import (
 from dalembert.model.mechanism import Mechanism
 from dalembert.model.parts import Frame
 from dalembert.readers.formats import ReadingOptions
+from dalembert.readers.mjcf.attached_models import add_attached
 from dalembert.readers.mjcf.body_chains import BodyChains
 from dalembert.readers.mjcf.canonical_xml import CanonicalModel
 from dalembert.readers.mjcf.compiling import (
@@ -63,6 +64,7 @@ def read(data: bytes, file: str, options: ReadingOptions) -> Mechanism:
     included = IncludedFiles(folder, file)
     canonical = CanonicalModel()
     canonical.add(included.expand(root))
+    add_attached(canonical, included)
     compiled = compiled_model(canonical, folder, file)
     check_finite(compiled)
     reading = AngleReading(options.angle_tolerance if options.exact_angles else None)

@@ -5,6 +5,7 @@ MuJoCo is a line of the file; and content that is not used.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from dataclasses import (
     dataclass,
     field,
@@ -40,7 +41,8 @@ from dalembert.readers.xml import Element
 NOT_A_NUMBER = re.compile(r"(?<![\w.])[+-]?nan(?![\w.])", re.IGNORECASE)
 CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 MAX_KEPT = 20 * MAX_LINKS  # elements of the file
-MAX_REPEATED = 5000  # elements that <replicate> makes: MuJoCo's time grows with their square
+MAX_REPEATED = 5000  # copies of elements: MuJoCo's time grows with their square
+MAX_MODELS = 100  # attached models
 LIKE = 60  # characters of a name that are compared for a hint
 FOLDERS = ("assetdir", "meshdir", "strippath")  # of the compiler, for files alone
 
@@ -53,14 +55,36 @@ class MeshFile:
     file: str
     ending: str
     source: Source
+    document: DocumentFolders
+
+
+@dataclass
+class DocumentFolders:
+    """Folders of the files that a document names.
+
+    base: that of the document, from the folder of the model; of_compiler: options of its compiler.
+    """
+
+    base: str = ""
+    of_compiler: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass
+class ModelFile:
+    """A model that the model attaches."""
+
+    name: str | None
+    file: str
+    source: Source
 
 
 @dataclass
 class CanonicalModel:
-    """Text for MuJoCo, and the sources of its lines.
+    """Texts for MuJoCo, and the sources of their lines.
 
-    unused: sources by label, as '<geom friction>'; lost: the same, of things that are mechanics;
-    meshes: by the name of the file that stands in the text; folders: of meshes, from the compiler.
+    starts: first line of each document by its name, '' of the model itself; unused: sources by label,
+    as '<geom friction>'; lost: the same, of things that are mechanics; meshes, models: by the name
+    of the file that stands in the text; attached: how often, by the name of a model.
     """
 
     lines: list[str] = field(default_factory=list)
@@ -68,14 +92,23 @@ class CanonicalModel:
     unused: dict[str, list[Source]] = field(default_factory=dict)
     lost: dict[str, list[Source]] = field(default_factory=dict)
     meshes: dict[str, MeshFile] = field(default_factory=dict)
-    folders: dict[str, str] = field(default_factory=dict)
+    models: dict[str, ModelFile] = field(default_factory=dict)
+    attached: Counter[str] = field(default_factory=Counter)
+    starts: dict[str, int] = field(default_factory=lambda: {"": 0})
+    folders: DocumentFolders = field(default_factory=DocumentFolders)
     count: int = 0
     repeated: int = 0
 
-    @property
-    def text(self) -> str:
-        """The document."""
-        return "\n".join(self.lines)
+    def text(self, document: str = "") -> str:
+        """A document, with empty lines in place of those before it."""
+        start = self.starts[document]
+        later = [other for other in self.starts.values() if other > start]
+        return "\n" * start + "\n".join(self.lines[start : min(later, default=len(self.lines))])
+
+    def begin(self, document: str, base: str) -> None:
+        """Begin a document of an attached model, from a folder below that of the model."""
+        self.starts[document] = len(self.lines)
+        self.folders = DocumentFolders(base)
 
     def source(self, line: int) -> Source:
         """The file and line of a line of the text."""
@@ -94,6 +127,10 @@ class CanonicalModel:
         attributes = self._attributes(element, parent)
         if tag == "mesh" and parent == "asset":
             self._name_mesh(element, attributes)
+        elif tag == "model":
+            self._name_model(element, attributes)
+        elif tag == "attach":
+            self.attached[attributes.get("model", "")] += times
         written = "".join(f" {key}={_quoted(value)}" for key, value in attributes.items())
         self._write(f"<{tag}{written}>", element)
         inside = times * _repetitions(element) if tag == "replicate" else times
@@ -105,11 +142,16 @@ class CanonicalModel:
     def _count(self, element: Element, times: int) -> None:
         """Count an element and its copies."""
         self.count += 1
-        self.repeated += times - 1
         if self.count > MAX_KEPT:
             _fail(f"more than MAX_KEPT = {MAX_KEPT} elements.", element)
+        self.repeat(times - 1, "<replicate>", element.source)
+
+    def repeat(self, copies: int, what: str, source: Source) -> None:
+        """Count copies of elements."""
+        self.repeated += copies
         if self.repeated > MAX_REPEATED:
-            _fail(f"<replicate> makes more than MAX_REPEATED = {MAX_REPEATED} elements.", element)
+            why = f"{what} makes more than MAX_REPEATED = {MAX_REPEATED} elements with all copies."
+            raise ReadError(why, source.file, source.line)
 
     def _write(self, line: str, element: Element) -> None:
         self.lines.append(line)
@@ -131,7 +173,7 @@ class CanonicalModel:
             if name not in NAMES and NOT_A_NUMBER.search(value):
                 _fail(f"<{element.tag}> {name} has a nan. Give a number.", element)
             if element.tag == "compiler" and name in FOLDERS:
-                self.folders[name] = value
+                self.folders.of_compiler[name] = value
                 continue
             kept[name] = value
         return kept
@@ -175,7 +217,20 @@ class CanonicalModel:
         name = attributes.setdefault("name", stem)
         alias = f"mesh{len(self.meshes)}.{ending}"
         attributes["file"] = alias
-        self.meshes[alias] = MeshFile(name, file, ending, element.source)
+        self.meshes[alias] = MeshFile(name, file, ending, element.source, self.folders)
+
+    def _name_model(self, element: Element, attributes: dict[str, str]) -> None:
+        """Give an attached model a file's name that says nothing of this machine."""
+        file = attributes.get("file")
+        if not file:
+            _fail("<model> has no file.", element)
+        if len(self.starts) > 1:
+            why = "<model> in a model that is attached itself is not read. Write both in one file."
+            _fail(why, element)
+        if len(self.models) >= MAX_MODELS:
+            _fail(f"more than MAX_MODELS = {MAX_MODELS} models are attached.", element)
+        attributes["file"] = f"model{len(self.models)}.xml"
+        self.models[attributes["file"]] = ModelFile(element.get("name"), file, element.source)
 
 
 def _drives_a_joint(actuator: Element) -> bool:

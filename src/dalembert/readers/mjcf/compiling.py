@@ -82,8 +82,9 @@ def compiled_model(canonical: CanonicalModel, folder: ModelFolder, file: str) ->
     """
     mujoco = mujoco_module(file)
     assets = MeshAssets(canonical, folder)
+    models = {name: canonical.text(name).encode() for name in canonical.starts if name}
     with _heard(mujoco, file) as heard, _translated(canonical, file):
-        spec = mujoco.MjSpec.from_string(canonical.text)
+        spec = mujoco.MjSpec.from_string(canonical.text(), include=models)
         _check_joints(spec, canonical)
         files = {mesh.name: canonical.meshes.get(mesh.file) for mesh in spec.meshes}
         assets.supply(spec)

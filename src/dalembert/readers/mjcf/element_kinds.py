@@ -43,7 +43,7 @@ TRANSMISSIONS = (  # of actuators that drive something else than a joint
     "slidersite",
     "tendon",
 )
-OF_A_BODY = ("body", "joint", "freejoint", "geom", "site", "frame", "replicate")
+OF_A_BODY = ("attach", "body", "joint", "freejoint", "geom", "site", "frame", "replicate")
 
 CHILDREN: dict[str, tuple[str, ...]] = {
     "mujoco": (
@@ -68,7 +68,7 @@ CHILDREN: dict[str, tuple[str, ...]] = {
         "tendon",
         *ACTUATORS,
     ),
-    "asset": ("mesh", "material"),
+    "asset": ("mesh", "material", "model"),
     "worldbody": OF_A_BODY,
     "body": ("inertial", *OF_A_BODY),
     "frame": OF_A_BODY,
@@ -90,6 +90,7 @@ READ: dict[str, tuple[str, ...]] = {
         "balanceinertia",
         "boundinertia",
         "boundmass",
+        "conflict",
         "coordinate",
         "eulerseq",
         "exactmeshinertia",
@@ -129,6 +130,8 @@ READ: dict[str, tuple[str, ...]] = {
         "vertex",
     ),
     "material": ("class", "name", "rgba"),
+    "model": ("file", "name"),
+    "attach": ("body", "frame", "model", "prefix"),
     "body": (*POSE, "childclass", "gravcomp", "mocap", "name"),
     "inertial": (*POSE, "diaginertia", "fullinertia", "mass"),
     "joint": (
@@ -203,7 +206,6 @@ READ: dict[str, tuple[str, ...]] = {
 
 # elements that change the mechanism itself, and cannot be left out
 REFUSED = {
-    "attach": "Write the parts in one file: mujoco.MjSpec.from_file(FILE).to_xml() does.",
     "composite": "Write its bodies in the file: mujoco.MjSpec.from_file(FILE).to_xml() does.",
     "flexcomp": "Remove it; elastic links are rigid ones with da.Beam.",
     "flex": "Remove it; elastic links are rigid ones with da.Beam.",

@@ -44,7 +44,7 @@ class IncludedFiles:
         element.children = children
         return element
 
-    def _shown(self, path: Path) -> str:
+    def shown(self, path: Path) -> str:
         """The name of a file for messages, written as that of the model is."""
         root = self.folder.root
         if root is None or not path.is_relative_to(root):
@@ -68,7 +68,7 @@ class IncludedFiles:
         data = self.folder.content(path, MAX_INCLUDED_BYTES, include.source)
         if not data.strip():
             _fail(f"<include>: {name[:80]!r} is empty.", include)
-        root, remarks, _ = parsed(data, self._shown(path), depth=MAX_NESTED)
+        root, remarks, _ = parsed(data, self.shown(path), depth=MAX_NESTED)
         self.remarks += remarks
         return self.expand(root, depth + 1).children
 

@@ -72,12 +72,12 @@ class MeshAssets:
 
     def written(self, mesh: MeshFile) -> str:
         """The file of a mesh below the model's folder, as the compiler's options say."""
-        folders = self.canonical.folders
+        folders = mesh.document.of_compiler
         name = mesh.file.replace("\\", "/")
         if folders.get("strippath") == "true":
             name = name.rpartition("/")[2]
         folder = folders.get("meshdir", folders.get("assetdir", "")).replace("\\", "/")
-        return f"{folder.rstrip('/')}/{name}" if folder else name
+        return "/".join(part.rstrip("/") for part in (mesh.document.base, folder, name) if part)
 
     def _content(self, mesh: MeshFile, body: Any) -> bytes | None:
         """The file of a mesh that a body's inertia needs; None for a body that never moves."""
