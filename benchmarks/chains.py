@@ -50,7 +50,7 @@ def main(links: int, quantity: str) -> None:
     import numpy as np
 
     import dalembert as da
-    from dalembert.commandline.timing import side_by_side
+    from dalembert.reports.timing import side_by_side
 
     start = time.perf_counter()
     chain = da.planar_chain(links)

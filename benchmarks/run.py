@@ -22,7 +22,7 @@ import chains
 import dalembert as da
 import narrow
 from dalembert.codegen.program import Program
-from dalembert.commandline.timing import Times, side_by_side
+from dalembert.reports.timing import Times, side_by_side
 from dalembert.tracing.quantities import traced
 from ensemble import rk4_step
 from limits import at_most, multiply_adds, operations, peak_operations

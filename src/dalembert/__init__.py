@@ -127,6 +127,7 @@ _HOMES = {
     "dalembert.initial_parameters.line_run": ("LineRun",),
     "dalembert.simulation.simulate": ("resume", "simulate"),
     "dalembert.sweeps.sweep": ("Sweep", "sweep"),
+    "dalembert.reports.report_file": ("report",),
     "dalembert.closed_forms.equations": ("Equations", "equations", "quasi_velocity_equations"),
     "dalembert.closed_forms.printing.expressions": ("latex", "text"),
     "dalembert.expr": (

@@ -174,6 +174,7 @@ from dalembert.readers.generators import planar_chain as planar_chain
 from dalembert.readers.generators import random_tree as random_tree
 from dalembert.readers.load import load as load
 from dalembert.readers.motions import from_motions as from_motions
+from dalembert.reports.report_file import report as report
 from dalembert.results.elastic_histories import TipError as TipError
 from dalembert.results.elastic_histories import section_forces as section_forces
 from dalembert.results.elastic_histories import tip_error as tip_error
@@ -349,6 +350,7 @@ __all__ = [
     "reactions",
     "regressor",
     "regressor_parameters",
+    "report",
     "resume",
     "save",
     "section_forces",

@@ -10,11 +10,12 @@ import pytest
 
 import dalembert as da
 from dalembert import data
-from dalembert.commandline import measurement, timing
+from dalembert.commandline import measurement
 from dalembert.commandline.demonstration import compare_speed
 from dalembert.commandline.output import console
 from dalembert.commandline.peers import plain_urdf
-from dalembert.commandline.timing import Times, side_by_side
+from dalembert.reports import timing
+from dalembert.reports.timing import Times, side_by_side
 
 UR5 = str(data.path("ur5"))
 TINY = ("--states", "3", "--repeats", "1")

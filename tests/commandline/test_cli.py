@@ -17,7 +17,7 @@ import pytest
 import dalembert as da
 from dalembert import cli, data
 from dalembert.commandline import VectorError
-from dalembert.commandline.identities import identities
+from dalembert.reports.identities import identities
 from dalembert.commandline.output import safe
 from dalembert.commandline.typed_vectors import typed_vector
 

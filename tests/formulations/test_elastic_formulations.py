@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import dalembert as da
-from dalembert.commandline.identities import identities
+from dalembert.reports.identities import identities
 from dalembert.formulations import elementary_motions, hamilton, lagrange
 from elastic_arms import arm, state
 

@@ -12,9 +12,9 @@ from rich.console import Console
 
 import dalembert as da
 from dalembert.commandline.output import TableColumn, left, line, show_table
-from dalembert.commandline.timing import side_by_side
 from dalembert.model.mechanism import Mechanism
 from dalembert.native.kernel import host
+from dalembert.reports.timing import side_by_side
 from dalembert.tracing.quantities import QUANTITIES, traced
 
 SHOWN = ("inverse_dynamics", "forward_dynamics", "mass_matrix", "gravity_vector", "coriolis_matrix")

@@ -14,7 +14,6 @@ from rich.console import Console
 import dalembert as da
 from dalembert.commandline.compilation import show_compiled
 from dalembert.commandline.controllers import controller
-from dalembert.commandline.identities import identities
 from dalembert.commandline.measurement import PACKAGES, installed, measure, show
 from dalembert.commandline.output import TableColumn, left, line, show_table
 from dalembert.commandline.summary import summarize
@@ -22,6 +21,7 @@ from dalembert.commandline.tables import show_findings, show_matrix, show_state
 from dalembert.errors import DalembertError
 from dalembert.model.mechanism import Mechanism
 from dalembert.model.numbers import as_float
+from dalembert.reports.identities import identities
 
 SEED = 1743  # of the state shown: the year of d'Alembert's treatise
 STATES, ROUNDS = 1024, 5  # of the comparison of speeds

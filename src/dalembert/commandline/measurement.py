@@ -4,8 +4,6 @@ bench`.
 
 from __future__ import annotations
 
-import os
-import platform
 from collections.abc import Callable
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -18,8 +16,9 @@ import dalembert as da
 from dalembert.codegen.program import STATUS, Program
 from dalembert.commandline.output import TableColumn, left, line, show_table
 from dalembert.commandline.peers import mujoco_model, pinocchio_model
-from dalembert.commandline.timing import Times, side_by_side
 from dalembert.model.mechanism import Mechanism
+from dalembert.reports.speed_section import processor
+from dalembert.reports.timing import Times, side_by_side
 from dalembert.tracing.quantities import straight
 
 SEED = 1743
@@ -101,7 +100,7 @@ def measure(
         "nv": mechanism.nv,
         "states": count,
         "repeats": repeats,
-        "processor": _processor(),
+        "processor": processor(),
         "versions": {"dalembert": da.__version__, **packages},
         "measured": rows,
         "absent": absent,
@@ -193,16 +192,6 @@ def _version(package: str) -> str:
         return version(package)
     except PackageNotFoundError:
         return ""
-
-
-def _processor() -> str:
-    """The processor's name as the system gives it."""
-    try:
-        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
-    except OSError:
-        lines = []
-    names = [x.split(":", 1)[1].strip() for x in lines if x.startswith("model name")]
-    return f"{names[0] if names else platform.processor() or platform.machine()} ({os.cpu_count()} cores)"
 
 
 def _difference(ours: Contender, theirs: Contender) -> float:

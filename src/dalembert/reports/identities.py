@@ -49,16 +49,16 @@ def identities(
     T = da.kinetic_energy(mechanism, q, qd)
     p = da.momenta(mechanism, q, qd)
     return [
-        IdentityCheck("M = M^T", _difference(M, M.T), ALGEBRAIC),
+        IdentityCheck("M = M^T", difference(M, M.T), ALGEBRAIC),
         _positive(M),
-        IdentityCheck("1/2 qd.M qd = kinetic energy T", _difference(qd @ M @ qd / 2, T), ALGEBRAIC),
-        IdentityCheck("M qd = momenta", _difference(M @ qd, p), ALGEBRAIC),
+        IdentityCheck("1/2 qd.M qd = kinetic energy T", difference(qd @ M @ qd / 2, T), ALGEBRAIC),
+        IdentityCheck("M qd = momenta", difference(M @ qd, p), ALGEBRAIC),
         IdentityCheck("column j of M = ID(q, 0, e_j) - g", _columns(mechanism, q, M, g), ALGEBRAIC),
-        IdentityCheck("C qd + g = bias force", _difference(C @ qd + g, bias), ALGEBRAIC),
+        IdentityCheck("C qd + g = bias force", difference(C @ qd + g, bias), ALGEBRAIC),
         _skew(mechanism, q, qd, C),
         IdentityCheck(
             "g = gradient of gravity's potential",
-            _difference(g, _gravity_gradient(mechanism, q)),
+            difference(g, _gravity_gradient(mechanism, q)),
             DIFFERENCED,
         ),
         _round_trip(mechanism, q, qd, qdd, M, bias, tau),
@@ -66,7 +66,7 @@ def identities(
     ]
 
 
-def _difference(a: Any, b: Any, scale: Any = 0.0) -> float:
+def difference(a: Any, b: Any, scale: Any = 0.0) -> float:
     """Largest difference beside the largest entry of a, b and `scale`."""
     largest = max(np.max(np.abs(x), initial=0.0) for x in (a, b, scale))
     return float(np.max(np.abs(np.subtract(a, b)), initial=0.0) / largest) if largest else 0.0
@@ -85,13 +85,13 @@ def _columns(mechanism: Mechanism, q: np.ndarray, M: np.ndarray, g: np.ndarray) 
     rest, unit = np.zeros(mechanism.nv), np.eye(mechanism.nv)
     elastic = da.passive_force(still, q, rest)  # of beams
     tau = da.inverse_dynamics(still, q, rest, unit)
-    return _difference(tau + elastic - g, M.T, elastic)  # row j: column j
+    return difference(tau + elastic - g, M.T, elastic)  # row j: column j
 
 
 def _skew(mechanism: Mechanism, q: np.ndarray, qd: np.ndarray, C: np.ndarray) -> IdentityCheck:
-    rate = _along(lambda s: da.mass_matrix(mechanism, mechanism.integrate(q, s[:, None] * qd)))
+    rate = along(lambda s: da.mass_matrix(mechanism, mechanism.integrate(q, s[:, None] * qd)))
     N = rate - 2 * C
-    return IdentityCheck("dM/dt - 2 C is skew", _difference(N, -N.T, scale=rate), DIFFERENCED)
+    return IdentityCheck("dM/dt - 2 C is skew", difference(N, -N.T, scale=rate), DIFFERENCED)
 
 
 def _gravity_gradient(mechanism: Mechanism, q: np.ndarray) -> np.ndarray:
@@ -99,9 +99,7 @@ def _gravity_gradient(mechanism: Mechanism, q: np.ndarray) -> np.ndarray:
 
     def rate(direction: np.ndarray) -> float:
         """Derivative of the potential energy along one direction [J]."""
-        return _along(
-            lambda s: da.potential_energy(bare, bare.integrate(q, s[:, None] * direction))
-        )
+        return along(lambda s: da.potential_energy(bare, bare.integrate(q, s[:, None] * direction)))
 
     gradient = np.array([rate(e) for e in np.eye(mechanism.nv)])
     return gradient + da.passive_force(bare, q, np.zeros(mechanism.nv))  # of beams
@@ -113,7 +111,7 @@ def _round_trip(mechanism, q, qd, qdd, M, bias, tau) -> IdentityCheck:
     scale = np.linalg.norm(M, np.inf) * np.max(np.abs(qdd), initial=0.0) if M.size else 0.0
     return IdentityCheck(
         "FD after ID gives qdd back",
-        _difference(M @ found, M @ qdd, (scale, *bias, *tau)),
+        difference(M @ found, M @ qdd, (scale, *bias, *tau)),
         ALGEBRAIC,
     )
 
@@ -129,12 +127,12 @@ def _power(mechanism, q, qd, qdd, tau) -> IdentityCheck:
     terms = (tau + friction) * qd
     return IdentityCheck(
         "d(T + Pi)/dt = (tau + friction).qd",
-        _difference(_along(energy), terms.sum(), terms),
+        difference(along(energy), terms.sum(), terms),
         DIFFERENCED,
     )
 
 
-def _along(function: Callable[[np.ndarray], Any]) -> Any:
+def along(function: Callable[[np.ndarray], Any]) -> Any:
     """Derivative at 0 of a function that takes a batch of steps: the five-point difference."""
     f = function(STEP * np.array([-2.0, -1.0, 1.0, 2.0]))
     return (f[0] - f[3] + 8 * (f[2] - f[1])) / (12 * STEP)

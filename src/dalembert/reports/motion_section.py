@@ -1,0 +1,238 @@
+"""The motion of a report: a film, diagrams, the balance of power, and how limits were kept."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from dalembert.closed_forms.printing.markup import Markup, joined
+from dalembert.errors import DalembertError
+from dalembert.model.limit_vectors import effort_limits, velocity_limits
+from dalembert.model.mechanism import Mechanism
+from dalembert.model.numbers import as_float
+from dalembert.reports.example_motion import ExampleMotion, example_motion
+from dalembert.reports.film import film
+from dalembert.reports.line_charts import Chart, charts
+from dalembert.reports.report_parts import (
+    Column,
+    Provenance,
+    ReportSection,
+    counted,
+    largest,
+    number,
+    paragraph,
+    scientific,
+    table,
+    verdict,
+)
+from dalembert.systems.system import System
+
+MOST_CURVES = 8  # in a chart: those that vary most
+KEY, TITLE = "motion", "A simulated motion"
+TOUCH = 1e-9  # of a limit: beyond it counts as passed
+
+
+class LimitRow(NamedTuple):
+    """A limit of an entry, and the value of the run that comes nearest to it or farthest beyond."""
+
+    entry: str
+    what: str
+    value: float
+    limit: float
+    unit: str
+
+    @property
+    def share(self) -> float:
+        """The value as a part of the limit."""
+        return abs(self.value / self.limit) if self.limit else np.inf
+
+    @property
+    def is_kept(self) -> bool:
+        """Whether the limit is not passed."""
+        if self.what == "lowest position":
+            return self.value >= self.limit - TOUCH
+        if self.what == "highest position":
+            return self.value <= self.limit + TOUCH
+        return abs(self.value) <= self.limit * (1 + TOUCH)
+
+
+def motion_section(mechanism: Mechanism, run: Any, q: Any, t: float) -> ReportSection:
+    """The run that is given, or an example; else why there is none."""
+    start = time.perf_counter()
+    try:
+        if run is None:
+            motion = example_motion(mechanism, q, t)
+        else:
+            motion = ExampleMotion(_single(run), "The run is the one that was given.", ())
+        content = _content(mechanism, motion)
+    except DalembertError as error:
+        return ReportSection(KEY, TITLE, paragraph(f"No motion is shown: {error}"))
+    rows = limit_rows(mechanism, motion.run)
+    passed = [row for row in rows if not row.is_kept]
+    words = f"motion: {counted(len(passed), 'limit')} passed of {len(rows)}" if rows else ""
+    provenance = Provenance(
+        "Motion",
+        f"da.simulate, method {motion.run.method}, step {motion.run.h:g} s, "
+        f"{int(motion.run.steps.sum())} steps; {motion.run.reason}",
+        time.perf_counter() - start,
+    )
+    return ReportSection(KEY, TITLE, content, (provenance,), (words, not passed) if words else None)
+
+
+def _single(run: Any) -> Any:
+    """The run, if it has one trajectory of a mechanism."""
+    if run.q.ndim != 2:
+        raise DalembertError(f"the run has {len(run.q)} trajectories: a report shows a single one.")
+    return run
+
+
+def _content(mechanism: Mechanism, motion: ExampleMotion) -> Markup:
+    """Words, film, diagrams and limits."""
+    run = motion.run
+    parts = [paragraph(motion.words), film(run), charts([*_charts(run)])]
+    parts += [paragraph(line) for line in _balances(run)]
+    rows = limit_rows(mechanism, run)
+    if rows:
+        parts.append(_limit_table(rows))
+    else:
+        parts.append(paragraph("The model gives no limits of positions, speeds or efforts."))
+    parts += [paragraph(f"Warning: {words}") for words in motion.warnings]
+    return joined(parts, "\n")
+
+
+def _balances(run: Any) -> Iterator[str]:
+    """Sentences on energy and constraints."""
+    change = run.energy[-1] - run.energy[0]
+    yield (
+        f"The energy T + Π changes by {number(change)} J while drives and friction do "
+        f"{number(run.work[-1])} J of work; the difference stays below "
+        f"{scientific(largest(run.power_balance))} J, which is the error of the integration."
+    )
+    if run.residual is not None:
+        yield (
+            f"Constraints are met to {scientific(largest(run.residual))} in positions and "
+            f"{scientific(largest(run.velocity_residual))} in velocities."
+        )
+    if run.reason != "finished":
+        yield f"The run ended early: {run.reason}."
+
+
+# --- diagrams ---
+
+
+def _charts(run: Any) -> Iterator[Chart]:
+    """Coordinates, velocities, applied forces, energies, balance of power."""
+    system = run.system
+    units = force_units(system)
+    yield from _by_unit(run, "Coordinates", run.q, system.coordinate_names, system.coordinate_units)
+    yield from _by_unit(run, "Velocities", run.qd, system.velocity_names, system.velocity_units)
+    forces = _forces(run)
+    if forces is not None:
+        yield from _by_unit(run, "Forces of the drives", forces, system.velocity_names, units)
+    energies = np.stack([run.kinetic_energy, run.potential_energy, run.energy, run.work], axis=-1)
+    names = ("kinetic T", "potential Π", "total T + Π", "work done")
+    yield Chart("Energies", "J", run.times, energies, names)
+    yield Chart(
+        "Balance of power", "J", run.times, run.power_balance[:, None], (), largest(energies)
+    )
+
+
+def force_units(system: System) -> list[str]:
+    """Units of forces along qd."""
+    units = {"rad/s": "N m", "m/s": "N"}
+    return [units.get(unit, f"J/({unit.removesuffix('/s')})") for unit in system.velocity_units]
+
+
+def _forces(run: Any) -> np.ndarray | None:
+    """Applied forces, unless there are none or they are not known."""
+    if set(run.forces.values()) == {"none"}:
+        return None
+    try:
+        return np.asarray(run.tau)
+    except DalembertError:  # of a run read from a file
+        return None
+
+
+def _by_unit(
+    run: Any, title: str, values: np.ndarray, names: Sequence[str], units: Sequence[str]
+) -> Iterator[Chart]:
+    """A chart for the entries of each unit; of many entries those that vary most."""
+    for unit in dict.fromkeys(units):
+        at = [k for k, other in enumerate(units) if other == unit]
+        ranges = np.ptp(np.nan_to_num(values[:, at]), axis=0)
+        if not ranges.any() and title != "Coordinates":
+            continue
+        few = sorted(np.argsort(-ranges, kind="stable")[:MOST_CURVES])
+        more = f", the {MOST_CURVES} of {len(at)} that vary most" if len(at) > MOST_CURVES else ""
+        shown = [at[k] for k in few]
+        scale = largest(values[:, at])
+        label = "1" if unit == "1" else unit
+        yield Chart(
+            title + more, label, run.times, values[:, shown], [names[k] for k in shown], scale
+        )
+
+
+# --- limits ---
+
+
+def limit_rows(mechanism: Mechanism, run: Any) -> list[LimitRow]:
+    """All limits of the model, and the values of the run beside them."""
+    rows = [*_positions(mechanism, run)]
+    rows += _magnitudes(mechanism, run.qd, velocity_limits(mechanism), "speed", _speed_units(run))
+    forces = _forces(run)
+    if forces is not None:
+        units = force_units(run.system)
+        rows += _magnitudes(mechanism, forces, effort_limits(mechanism), "effort", units)
+    return rows
+
+
+def _speed_units(run: Any) -> Sequence[str]:
+    units: Sequence[str] = run.system.velocity_units
+    return units
+
+
+def _positions(mechanism: Mechanism, run: Any) -> Iterator[LimitRow]:
+    """Lowest and highest positions of joints with one coordinate."""
+    for joint in mechanism.independent_joints:
+        if joint.type.nq != 1 or joint.type.nv != 1:
+            continue
+        at = range(mechanism.nq)[mechanism.entries[joint.name].at_q][0]
+        unit = run.system.coordinate_units[at]
+        q = run.q[:, at]
+        if joint.limits.lower is not None:
+            low = as_float(joint.limits.lower[0])
+            yield LimitRow(joint.name, "lowest position", float(np.nanmin(q)), low, unit)
+        if joint.limits.upper is not None:
+            high = as_float(joint.limits.upper[0])
+            yield LimitRow(joint.name, "highest position", float(np.nanmax(q)), high, unit)
+
+
+def _magnitudes(
+    mechanism: Mechanism, values: np.ndarray, limits: np.ndarray, what: str, units: Sequence[str]
+) -> Iterator[LimitRow]:
+    for k, limit in enumerate(limits):
+        if np.isfinite(limit):
+            name = mechanism.velocity_names[k]
+            yield LimitRow(name, what, largest(values[:, k]), float(limit), units[k])
+
+
+def _limit_table(rows: Sequence[LimitRow]) -> Markup:
+    columns = [
+        Column("joint", lambda r: r.entry),
+        Column("limit of", lambda r: r.what),
+        Column("in the run", lambda r: f"{number(r.value)} {r.unit}", True),
+        Column("limit", lambda r: f"{number(r.limit)} {r.unit}", True),
+        Column("used", _used, True),
+        Column("verdict", lambda r: verdict(r.is_kept, "kept", "passed")),
+    ]
+    return table("Limits of the model beside the run", columns, rows)
+
+
+def _used(row: LimitRow) -> str:
+    """The share of a limit that is used; of bounds of positions none."""
+    if "position" in row.what or not np.isfinite(row.share):
+        return ""
+    return f"{100 * row.share:.0f} %"

@@ -1,0 +1,135 @@
+"""Pieces that the sections of a report share: tables, numbers, sentences, and how numbers came
+about.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from dalembert.closed_forms.printing.markup import Markup, element, joined
+from dalembert.model.numbers import as_float, is_symbolic
+
+FOLDED_FROM = 26  # rows from which a table is shown on demand
+
+
+class Provenance(NamedTuple):
+    """How numbers of a report were obtained."""
+
+    numbers: str
+    method: str
+    seconds: float | None = None
+
+
+class ReportSection(NamedTuple):
+    """A section: the mark that links go to, its title, its content, and where its numbers are from.
+
+    verdict: a few words for the head of the page, and whether they are good news.
+    """
+
+    key: str
+    title: str
+    content: Markup
+    provenance: tuple[Provenance, ...] = ()
+    verdict: tuple[str, bool] | None = None
+
+
+class Column(NamedTuple):
+    """A column of a table: its title, and the content of a cell by the object of the row."""
+
+    title: str
+    cell: Callable[[Any], Any]
+    is_number: bool = False
+
+
+def number(x: Any) -> str:
+    """A number in four digits, or its expression."""
+    if is_symbolic(x):
+        return str(x)
+    value = as_float(x)
+    return f"{value + 0.0:.4g}".replace("-", "\u2212")
+
+
+def numbers(values: Iterable[Any]) -> str:
+    """Several numbers in a row."""
+    return "\u2002".join(map(number, values))
+
+
+def scientific(x: float) -> str:
+    """A small number with one digit, in a text that is not broken."""
+    return f"{x:.1e}".replace("-", "\u2212")
+
+
+def is_there(x: Any) -> bool:
+    """Whether a number is a symbol or not zero."""
+    return is_symbolic(x) or as_float(x) != 0
+
+
+def paragraph(*children: Any) -> Markup:
+    """A paragraph."""
+    return element("p", *children)
+
+
+def note(*children: Any) -> Markup:
+    """A paragraph beside the main line."""
+    return element("p", *children, class_="note")
+
+
+def verdict(holds: bool, good: str, poor: str) -> Markup:
+    """Words with a sign and a colour: none of them alone says it."""
+    sign = "\u2713" if holds else "\u2717"
+    return element(
+        "span", f"{sign}\u00a0{good if holds else poor}", class_="good" if holds else "poor"
+    )
+
+
+def table(caption: str, columns: Sequence[Column], rows: Sequence[Any]) -> Markup:
+    """A table in a box that scrolls, without the columns that are empty; long ones are folded."""
+    cells = {column: [column.cell(row) for row in rows] for column in columns}
+    shown = [column for column in columns if any(str(cell) for cell in cells[column])]
+    head = element("tr", *(_head(column) for column in shown))
+    body = [
+        element("tr", *(_cell(column, cells[column][k], column is shown[0]) for column in shown))
+        for k in range(len(rows))
+    ]
+    content = element(
+        "table",
+        element("caption", caption),
+        element("thead", head),
+        element("tbody", joined(body, "\n")),
+    )
+    box = element("div", content, class_="wide", tabindex=0, role="group", aria_label=caption)
+    if len(rows) < FOLDED_FROM:
+        return box
+    summary = element("summary", f"{caption}: show {len(rows)} rows")
+    return element("details", summary, box)
+
+
+def _head(column: Column) -> Markup:
+    kind = "number" if column.is_number else None
+    return element("th", column.title, scope="col", class_=kind)
+
+
+def _cell(column: Column, content: Any, is_first: bool) -> Markup:
+    kind = "number" if column.is_number else None
+    if is_first:
+        return element("th", content, scope="row", class_=kind)
+    return element("td", content, class_=kind)
+
+
+def list_of_facts(facts: Sequence[tuple[str, Any]]) -> Markup:
+    """Names and values side by side."""
+    pairs = [element("div", element("dt", name), element("dd", value)) for name, value in facts]
+    return element("dl", *pairs, class_="facts")
+
+
+def counted(count: int, noun: str, plural: str = "") -> str:
+    """A number with its noun."""
+    return f"{count} {noun if count == 1 else plural or noun + 's'}"
+
+
+def largest(values: Any) -> float:
+    """The largest absolute value; 0 of none."""
+    return float(np.nanmax(np.abs(values), initial=0.0)) if np.size(values) else 0.0
