@@ -1,5 +1,5 @@
 """Command line of dalembert: `dalembert demo | robots | info | check | dynamics | simulate | equations |
-codegen | bench`.
+report | codegen | bench`.
 """
 
 from __future__ import annotations
@@ -645,6 +645,47 @@ def equations(
             budget,
             formulation,
         )
+    except (OSError, ValueError) as error:
+        if isinstance(error, DalembertError):
+            raise
+        why = getattr(error, "strerror", None)
+        raise UsageError(f"cannot write {str(output)!r}: {why}." if why else str(error)) from None
+
+
+@app.command
+def report(
+    file: File,
+    output: Annotated[
+        Path, Option("--output", "-o", metavar="FILE", help="Name of the page.", show_default=True)
+    ] = Path("report.html"),
+    without: Annotated[
+        str | None,
+        Option(
+            metavar="NAMES",
+            help="Sections to leave out, separated by commas: model, findings, equations, "
+            "properties, motion, speed.",
+        ),
+    ] = None,
+    q: Annotated[
+        str | None,
+        Option(metavar="Q", help="Coordinates at which the motion begins, in order or by name."),
+    ] = None,
+    t: Annotated[
+        float | None, Option(metavar="SECONDS", help="Duration of the motion [4].")
+    ] = None,
+    reading: Reading = AS_USUAL,
+) -> None:
+    """Write a report on a model: one HTML page that opens anywhere.
+
+    It has a picture and tables of the model, findings of the check, the equations of motion,
+    properties checked with residuals, a simulated motion, speeds of the generated code, and how
+    each number was obtained. The page needs neither a network nor scripts.
+    """
+    from dalembert.commandline.reporting import write_report
+
+    mechanism = reading.load(file, quiet=True)
+    try:
+        write_report(_console(), mechanism, output, without, q, t)
     except (OSError, ValueError) as error:
         if isinstance(error, DalembertError):
             raise

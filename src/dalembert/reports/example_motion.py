@@ -10,7 +10,7 @@ import numpy as np
 from dalembert.analysis.loop_closing import assemble
 from dalembert.controllers import ComputedTorque, Sinusoids
 from dalembert.errors import DalembertError, DalembertWarning
-from dalembert.model.joints import Continuous, Prismatic, Revolute
+from dalembert.model.joints import Continuous, Free, Prismatic, Revolute
 from dalembert.model.limit_vectors import velocity_limits
 from dalembert.model.mechanism import Mechanism
 from dalembert.model.numbers import as_float
@@ -22,6 +22,8 @@ FASTER = 0.15  # of the frequency, from joint to joint
 AMPLITUDES = {"turn": 0.35, "slide": 0.06}  # [rad], [m]
 SHARE_OF_SPEED, SHARE_OF_ROOM = 0.4, 0.6  # of the limits that the motion uses
 BANDWIDTH = 20.0  # rad/s, of the controller
+DURATION, FALL = 4.0, 0.6  # s, of a motion, and of a throw
+THROW, SPIN = 2.9, (0.5, 1.6, 0.4)  # m/s upwards, rad/s
 RECORDS = 400
 MOST_FREEDOMS = 60  # beyond them no motion is simulated unasked
 SIMPLE = (Revolute, Continuous, Prismatic)
@@ -35,8 +37,8 @@ class ExampleMotion(NamedTuple):
     warnings: tuple[str, ...]
 
 
-def example_motion(mechanism: Mechanism, q: Any, t: float) -> ExampleMotion:
-    """A run of t seconds from a posture, of the user's or a good one.
+def example_motion(mechanism: Mechanism, q: Any, t: float | None) -> ExampleMotion:
+    """A run of t seconds (some, where it is None) from a posture, the user's or a good one.
 
     Raises
     ------
@@ -57,8 +59,10 @@ def example_motion(mechanism: Mechanism, q: Any, t: float) -> ExampleMotion:
     return ExampleMotion(run, words, tuple(said))
 
 
-def _run(mechanism: Mechanism, q: Any, t: float) -> tuple[Any, str]:
+def _run(mechanism: Mechanism, q: Any, wanted: float | None) -> tuple[Any, str]:
     start = posture(mechanism) if q is None else np.asarray(q, dtype=float)
+    is_afloat = any(isinstance(joint.type, Free) for joint in mechanism.independent_joints)
+    t = (FALL if is_afloat else DURATION) if wanted is None else wanted
     record = t / RECORDS
     if _is_simple(mechanism):
         path = _waves(mechanism, start)
@@ -71,16 +75,32 @@ def _run(mechanism: Mechanism, q: Any, t: float) -> tuple[Any, str]:
         return simulate(mechanism, start, rates, t, control=law, record=record), words
     if mechanism.constraints:
         start = assemble(mechanism, start)
+    if is_afloat:
+        words = f"Thrown up, turning, without a drive and without contacts, for {t:g} s."
+        return simulate(mechanism, start, _thrown(mechanism), t, record=record), words
     words = f"Released at rest, the mechanism moves under gravity and its springs for {t:g} s."
     return simulate(mechanism, start, np.zeros(mechanism.nv), t, record=record), words
+
+
+def _thrown(mechanism: Mechanism) -> np.ndarray:
+    """Velocities of a throw: up, and turning, of bodies on free joints."""
+    qd = np.zeros(mechanism.nv)
+    gravity = np.array([as_float(x) for x in mechanism.gravity])
+    size = float(np.linalg.norm(gravity))
+    up = -gravity / size if size else np.array([0.0, 0.0, 1.0])
+    for joint in mechanism.independent_joints:
+        if isinstance(joint.type, Free):
+            at = mechanism.entries[joint.name].at_v
+            qd[at.start : at.start + 3] = SPIN
+            qd[at.start + 3 : at.stop] = THROW * up
+    return qd
 
 
 def _is_simple(mechanism: Mechanism) -> bool:
     """Whether all joints have one coordinate and a drive each, and nothing else moves."""
     others = mechanism.constraints or mechanism.elastic_bodies or mechanism.flexible_joints
     types = {type(joint.type) for joint in mechanism.independent_joints}
-    passive = mechanism.nv and mechanism.name and _is_underactuated(mechanism)
-    return not others and types <= {*SIMPLE} and not passive
+    return not others and types <= {*SIMPLE} and not _is_underactuated(mechanism)
 
 
 def _is_underactuated(mechanism: Mechanism) -> bool:

@@ -47,9 +47,7 @@ class MechanismState(NamedTuple):
 def further_checks(mechanism: Mechanism, state: MechanismState) -> Iterator[IdentityCheck | str]:
     """Checks at a state of a tree; in place of a check that does not apply, why."""
     for name, title in OTHERS.items():
-        yield _attempt(
-            title, lambda name=name, title=title: _agreement(mechanism, state, name, title)
-        )
+        yield _attempt(title, partial(_agreement, mechanism, state, name, title))
     yield _attempt("Hamilton's form", lambda: _hamilton(mechanism, state))
     yield _attempt("the machine code", lambda: _machine_code(mechanism, state))
     yield _attempt("derivatives", lambda: _derivatives(mechanism, state))

@@ -13,7 +13,7 @@ WIDTH, HEIGHT = 460.0, 250.0  # of a chart in its own units
 LEFT, RIGHT, TOP, BOTTOM = 58.0, 12.0, 14.0, 38.0  # margins around the axes
 MOST_POINTS = 240  # of a curve
 STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)  # distances of ticks, times a power of ten
-NOISE = 1e-12  # of the largest value of interest: variations below are drawn as nothing
+NOISE = 1e-10  # of the largest value of interest: variations below are drawn as nothing
 DASHES = (None, "7 3", "2 3", "9 3 2 3")  # tell curves apart where colours do not
 
 

@@ -16,7 +16,7 @@ from dalembert.model.mechanism import Mechanism
 from dalembert.model.origins import Origin
 from dalembert.model.parts import Body, Joint
 from dalembert.reports.report_parts import (
-    Column,
+    ReportColumn,
     Provenance,
     ReportSection,
     is_there,
@@ -60,11 +60,11 @@ def _tables(m: Mechanism) -> Iterator[Markup]:
 
 
 def _bodies(m: Mechanism) -> Markup:
-    moments = [Column(name, partial(_moment, k), True) for k, name in enumerate(INERTIA)]
+    moments = [ReportColumn(name, partial(_moment, k), True) for k, name in enumerate(INERTIA)]
     columns = [
-        Column("body", lambda b: b.name),
-        Column("mass", lambda b: number(b.mass), True),
-        Column("centre of mass", _centre, True),
+        ReportColumn("body", lambda b: b.name),
+        ReportColumn("mass", lambda b: number(b.mass), True),
+        ReportColumn("centre of mass", _centre, True),
         *moments,
     ]
     return table(f"Bodies; the first, {m.bodies[0].name}, is the base", columns, m.bodies)
@@ -84,15 +84,15 @@ def _unless_zero(x: Any) -> str:
 
 def _joints(m: Mechanism) -> Markup:
     columns = [
-        Column("joint", lambda j: j.name),
-        Column("entry of qd", lambda j: _entries(m, j), True),
-        Column("type", lambda j: j.type.name),
-        Column("from", lambda j: j.parent),
-        Column("to", lambda j: j.child),
-        Column("axis", _axis),
-        Column("origin", lambda j: _place(j.origin), True),
-        Column("turned by", lambda j: _turn(j.origin)),
-        Column("follows", _leader),
+        ReportColumn("joint", lambda j: j.name),
+        ReportColumn("entry of qd", lambda j: _entries(m, j), True),
+        ReportColumn("type", lambda j: j.type.name),
+        ReportColumn("from", lambda j: j.parent),
+        ReportColumn("to", lambda j: j.child),
+        ReportColumn("axis", _axis),
+        ReportColumn("origin", lambda j: _place(j.origin), True),
+        ReportColumn("turned by", lambda j: _turn(j.origin)),
+        ReportColumn("follows", _leader),
     ]
     return table("Joints, with the placement of each in its parent", columns, m.joints)
 
@@ -139,17 +139,17 @@ def _leader(joint: Joint) -> str:
 def _joint_forces(m: Mechanism) -> Iterator[Markup]:
     """Limits, friction, springs and rotors, where there are any."""
     columns = [
-        Column("joint", lambda j: j.name),
-        Column("lowest", lambda j: _bound(j.limits.lower), True),
-        Column("highest", lambda j: _bound(j.limits.upper), True),
-        Column("speed", lambda j: _bound(j.limits.velocity), True),
-        Column("effort", lambda j: _bound(j.limits.effort), True),
-        Column("viscous friction", lambda j: _some(j.viscous), True),
-        Column("Coulomb friction", lambda j: _some(j.coulomb), True),
-        Column("stiffness", lambda j: _some(j.stiffness), True),
-        Column("rest", lambda j: _some(j.rest), True),
-        Column("rotor inertia", lambda j: _some(j.rotor_inertia), True),
-        Column("driven through", _transmission),
+        ReportColumn("joint", lambda j: j.name),
+        ReportColumn("lowest", lambda j: _bound(j.limits.lower), True),
+        ReportColumn("highest", lambda j: _bound(j.limits.upper), True),
+        ReportColumn("speed", lambda j: _bound(j.limits.velocity), True),
+        ReportColumn("effort", lambda j: _bound(j.limits.effort), True),
+        ReportColumn("viscous friction", lambda j: _some(j.viscous), True),
+        ReportColumn("Coulomb friction", lambda j: _some(j.coulomb), True),
+        ReportColumn("stiffness", lambda j: _some(j.stiffness), True),
+        ReportColumn("rest", lambda j: _some(j.rest), True),
+        ReportColumn("rotor inertia", lambda j: _some(j.rotor_inertia), True),
+        ReportColumn("driven through", _transmission),
     ]
     joints = [j for j in m.joints if any(str(c.cell(j)) for c in columns[1:])]
     if joints:
@@ -175,13 +175,15 @@ def _transmission(joint: Joint) -> str:
 
 def _actuators(m: Mechanism) -> Markup:
     columns = [
-        Column("actuator", lambda a: a.name),
-        Column("joint", lambda a: a.joint),
-        Column("gear ratio", lambda a: number(a.gear_ratio), True),
-        Column("rotor inertia", lambda a: _unless_zero(a.rotor_inertia), True),
-        Column("rides on", lambda a: a.body or ""),
-        Column("torque of the shaft", lambda a: "" if a.effort is None else number(a.effort), True),
-        Column(
+        ReportColumn("actuator", lambda a: a.name),
+        ReportColumn("joint", lambda a: a.joint),
+        ReportColumn("gear ratio", lambda a: number(a.gear_ratio), True),
+        ReportColumn("rotor inertia", lambda a: _unless_zero(a.rotor_inertia), True),
+        ReportColumn("rides on", lambda a: a.body or ""),
+        ReportColumn(
+            "torque of the shaft", lambda a: "" if a.effort is None else number(a.effort), True
+        ),
+        ReportColumn(
             "speed of the shaft", lambda a: "" if a.velocity is None else number(a.velocity), True
         ),
     ]
@@ -190,12 +192,12 @@ def _actuators(m: Mechanism) -> Markup:
 
 def _elastic_bodies(m: Mechanism) -> Markup:
     columns = [
-        Column("elastic body", lambda b: b.name),
-        Column("length", lambda b: number(b.beam.length), True),
-        Column("mass of the beam", lambda b: number(b.beam.mass), True),
-        Column("kinematics", lambda b: b.beam.kinematics),
-        Column("shape functions", lambda b: ", ".join(direction for direction, _ in b.modes)),
-        Column("elements", lambda b: str(b.elements), True),
+        ReportColumn("elastic body", lambda b: b.name),
+        ReportColumn("length", lambda b: number(b.beam.length), True),
+        ReportColumn("mass of the beam", lambda b: number(b.beam.mass), True),
+        ReportColumn("kinematics", lambda b: b.beam.kinematics),
+        ReportColumn("shape functions", lambda b: ", ".join(direction for direction, _ in b.modes)),
+        ReportColumn("elements", lambda b: str(b.elements), True),
     ]
     return table("Elastic links", columns, m.elastic_bodies)
 
@@ -205,17 +207,18 @@ def _constraints(m: Mechanism) -> Iterator[Markup]:
     system = system_of(m)
     principles = dict(zip(m.constraints, m.principles, strict=True))
     columns = [
-        Column("constraint", lambda c: c.name),
-        Column("kind", _kind),
-        Column("between", lambda c: ", ".join((*c.frames, *c.joints))),
-        Column("rows", lambda c: _rows(system, m, c), True),
-        Column("principle", lambda c: principles[c]),
+        ReportColumn("constraint", lambda c: c.name),
+        ReportColumn("kind", _kind),
+        ReportColumn("between", lambda c: ", ".join((*c.frames, *c.joints))),
+        ReportColumn("rows", lambda c: _rows(system, m, c), True),
+        ReportColumn("principle", lambda c: principles[c]),
     ]
     yield table("Constraints", columns, m.constraints)
     if m.symbols:
         return
     try:
-        yield element("pre", str(degrees_of_freedom(m)))
+        words = str(degrees_of_freedom(m)).splitlines()
+        yield element("div", *(element("p", part.strip()) for part in words), class_="words")
     except DalembertError as error:
         yield note(str(error))
 
@@ -235,9 +238,9 @@ def _kind(constraint: Any) -> str:
 
 def _frames(m: Mechanism) -> Markup:
     columns = [
-        Column("frame", lambda f: f.name),
-        Column("on", lambda f: f.body),
-        Column("origin", lambda f: numbers(f.origin.xyz), True),
-        Column("turned by", lambda f: _turn(f.origin)),
+        ReportColumn("frame", lambda f: f.name),
+        ReportColumn("on", lambda f: f.body),
+        ReportColumn("origin", lambda f: numbers(f.origin.xyz), True),
+        ReportColumn("turned by", lambda f: _turn(f.origin)),
     ]
     return table("Frames", columns, m.frames)

@@ -17,7 +17,7 @@ from dalembert.reports.example_motion import ExampleMotion, example_motion
 from dalembert.reports.film import film
 from dalembert.reports.line_charts import Chart, charts
 from dalembert.reports.report_parts import (
-    Column,
+    ReportColumn,
     Provenance,
     ReportSection,
     counted,
@@ -30,8 +30,10 @@ from dalembert.reports.report_parts import (
 )
 from dalembert.systems.system import System
 
+MOST_NAMED = 12  # coordinates in a sentence
 MOST_CURVES = 8  # in a chart: those that vary most
 KEY, TITLE = "motion", "A simulated motion"
+AT_REST = 1e-9  # rad, m, per second, N m or N: smaller variations are noise of numbers
 TOUCH = 1e-9  # of a limit: beyond it counts as passed
 
 
@@ -59,7 +61,7 @@ class LimitRow(NamedTuple):
         return abs(self.value) <= self.limit * (1 + TOUCH)
 
 
-def motion_section(mechanism: Mechanism, run: Any, q: Any, t: float) -> ReportSection:
+def motion_section(mechanism: Mechanism, run: Any, q: Any, t: float | None) -> ReportSection:
     """The run that is given, or an example; else why there is none."""
     start = time.perf_counter()
     try:
@@ -116,6 +118,13 @@ def _balances(run: Any) -> Iterator[str]:
             f"Constraints are met to {scientific(largest(run.residual))} in positions and "
             f"{scientific(largest(run.velocity_residual))} in velocities."
         )
+    still = [
+        name
+        for name, column in zip(run.system.coordinate_names, run.q.T, strict=True)
+        if np.ptp(np.nan_to_num(column)) < AT_REST
+    ]
+    if still:
+        yield f"At rest all the time: {', '.join(still[:MOST_NAMED])}{' ...' * (len(still) > MOST_NAMED)}."
     if run.reason != "finished":
         yield f"The run ended early: {run.reason}."
 
@@ -163,7 +172,7 @@ def _by_unit(
     for unit in dict.fromkeys(units):
         at = [k for k, other in enumerate(units) if other == unit]
         ranges = np.ptp(np.nan_to_num(values[:, at]), axis=0)
-        if not ranges.any() and title != "Coordinates":
+        if ranges.max(initial=0.0) < AT_REST:
             continue
         few = sorted(np.argsort(-ranges, kind="stable")[:MOST_CURVES])
         more = f", the {MOST_CURVES} of {len(at)} that vary most" if len(at) > MOST_CURVES else ""
@@ -221,12 +230,12 @@ def _magnitudes(
 
 def _limit_table(rows: Sequence[LimitRow]) -> Markup:
     columns = [
-        Column("joint", lambda r: r.entry),
-        Column("limit of", lambda r: r.what),
-        Column("in the run", lambda r: f"{number(r.value)} {r.unit}", True),
-        Column("limit", lambda r: f"{number(r.limit)} {r.unit}", True),
-        Column("used", _used, True),
-        Column("verdict", lambda r: verdict(r.is_kept, "kept", "passed")),
+        ReportColumn("joint", lambda r: r.entry),
+        ReportColumn("limit of", lambda r: r.what),
+        ReportColumn("in the run", lambda r: f"{number(r.value)} {r.unit}", True),
+        ReportColumn("limit", lambda r: f"{number(r.limit)} {r.unit}", True),
+        ReportColumn("used", _used, True),
+        ReportColumn("verdict", lambda r: verdict(r.is_kept, "kept", "passed")),
     ]
     return table("Limits of the model beside the run", columns, rows)
 

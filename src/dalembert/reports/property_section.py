@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dalembert.closed_forms.printing.markup import Markup, element, joined
+from dalembert.closed_forms.printing.markup import Markup, joined
 from dalembert.errors import DalembertError
 from dalembert.model.mechanism import Mechanism
 from dalembert.reports.further_checks import (
@@ -18,7 +18,7 @@ from dalembert.reports.further_checks import (
 )
 from dalembert.reports.identities import IdentityCheck, identities
 from dalembert.reports.report_parts import (
-    Column,
+    ReportColumn,
     Provenance,
     ReportSection,
     counted,
@@ -33,6 +33,21 @@ STATES = 5  # random states
 ENOUGH = 4.0  # s: no further state is taken after them
 KEY, TITLE = "properties", "Properties, checked"
 POSITIVE = "M is positive definite"
+LETTERS = (
+    ("M^T", "Mᵀ"),
+    ("dM/dt", "Ṁ"),
+    ("1/2 qd.M qd", "½ q̇ᵀM q̇"),
+    ("d(T + Pi)/dt", "d(T + Π)/dt"),
+    (").qd", ")ᵀq̇"),
+    ("e_j", "eⱼ"),
+    ("qdd", "q̈"),
+    ("qd", "q̇"),
+    ("tau", "τ"),
+    ("2 C", "2C"),
+    (" - ", " − "),
+    ("ID(", "inverse dynamics("),
+    ("FD after ID gives", "forward after inverse dynamics gives"),
+)  # of texts for the command line, in the order in which they are replaced
 
 
 class CheckedProperty(NamedTuple):
@@ -125,13 +140,20 @@ def _worse(known: CheckedProperty | None, check: IdentityCheck, text: str) -> Ch
 
 def _table(found: list[CheckedProperty]) -> Markup:
     columns = [
-        Column("property", lambda r: element("span", r.text, class_="formula")),
-        Column("largest residual", lambda r: scientific(r.residual), True),
-        Column("tolerance", _tolerance, True),
-        Column("states", lambda r: str(r.states), True),
-        Column("verdict", lambda r: verdict(r.holds, "holds", "fails")),
+        ReportColumn("property", lambda r: _readable(r.text)),
+        ReportColumn("largest residual", lambda r: scientific(r.residual), True),
+        ReportColumn("tolerance", _tolerance, True),
+        ReportColumn("states", lambda r: str(r.states), True),
+        ReportColumn("verdict", lambda r: verdict(r.holds, "holds", "fails")),
     ]
     return table("Properties of the equations of motion", columns, found)
+
+
+def _readable(text: str) -> str:
+    """A property in the letters of books."""
+    for plain, letters in LETTERS:
+        text = text.replace(plain, letters)
+    return text
 
 
 def _tolerance(row: CheckedProperty) -> str:

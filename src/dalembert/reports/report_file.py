@@ -24,7 +24,6 @@ from dalembert.reports.speed_section import speed_section
 
 SECTIONS = ("model", "findings", "equations", "properties", "motion", "speed")
 SEED = 1743  # of random states: the year of d'Alembert's treatise
-DURATION = 4.0  # s, of the motion
 LONGEST_DURATION = 1000.0  # s
 ENDINGS = (".html", ".htm")
 
@@ -35,7 +34,7 @@ def report(
     *,
     run: Any = None,
     q: Any = None,
-    t: float = DURATION,
+    t: float | None = None,
     equations: bool | ClosedForms = True,
     without: str | Iterable[str] = (),
     progress: Callable[[str], None] | None = None,
@@ -55,8 +54,8 @@ def report(
         A run of one trajectory to show in place of an example.
     q : (nq,) array, optional
         Coordinates at which the example of a motion begins [rad; m for prismatic joints].
-    t : float
-        Duration of the example [s].
+    t : float, optional
+        Duration of the example [s]; by default 4 s, of a mechanism on a free joint 0.6 s.
     equations : bool or ClosedForms
         Whether the closed forms are derived, or those to be shown, as `da.equations` gives them.
     without : str or sequence
@@ -142,13 +141,15 @@ def _coordinates(mechanism: Mechanism, q: Any) -> np.ndarray:
     return values
 
 
-def _duration(t: Any) -> float:
-    """The duration, if it is one.
+def _duration(t: Any) -> float | None:
+    """The duration, if one is given.
 
     Raises
     ------
     ValueError
     """
+    if t is None:
+        return None
     is_number = isinstance(t, (int, float, np.number)) and not isinstance(t, bool)
     if not is_number or not 0 < t <= LONGEST_DURATION:
         raise ValueError(f"t={t!r}: expected seconds above 0, at most {LONGEST_DURATION:g}.")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Sequence
+from pathlib import Path
 
 from dalembert import __version__
 from dalembert.closed_forms.printing.markup import Markup, element, joined
@@ -13,7 +14,7 @@ from dalembert.errors import DalembertError
 from dalembert.model.mechanism import Mechanism
 from dalembert.reports.film import FILM_STYLE
 from dalembert.reports.report_parts import (
-    Column,
+    ReportColumn,
     Provenance,
     ReportSection,
     counted,
@@ -103,7 +104,7 @@ def _facts(m: Mechanism) -> list[tuple[str, str]]:
     if m.symbols:
         facts.append(("symbols", ", ".join(sorted(map(str, m.symbols)))))
     if m.file:
-        facts.append(("file", m.file))
+        facts.append(("file", Path(m.file).name))
     return facts
 
 
@@ -111,9 +112,9 @@ def _provenance_section(sections: Sequence[ReportSection], seed: int) -> ReportS
     """How each number was obtained."""
     rows = [row for section in sections for row in section.provenance]
     columns = [
-        Column("numbers", lambda r: r.numbers),
-        Column("how they were obtained", lambda r: r.method),
-        Column("took", _seconds, True),
+        ReportColumn("numbers", lambda r: r.numbers),
+        ReportColumn("how they were obtained", lambda r: r.method),
+        ReportColumn("took", _seconds, True),
     ]
     content = [
         table("Methods, tolerances and times", columns, rows),

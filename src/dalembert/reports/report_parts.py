@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from dalembert.closed_forms.printing.expressions import text
 from dalembert.closed_forms.printing.markup import Markup, element, joined
 from dalembert.model.numbers import as_float, is_symbolic
 
@@ -36,7 +37,7 @@ class ReportSection(NamedTuple):
     verdict: tuple[str, bool] | None = None
 
 
-class Column(NamedTuple):
+class ReportColumn(NamedTuple):
     """A column of a table: its title, and the content of a cell by the object of the row."""
 
     title: str
@@ -47,14 +48,14 @@ class Column(NamedTuple):
 def number(x: Any) -> str:
     """A number in four digits, or its expression."""
     if is_symbolic(x):
-        return str(x)
+        return text(x)
     value = as_float(x)
     return f"{value + 0.0:.4g}".replace("-", "\u2212")
 
 
 def numbers(values: Iterable[Any]) -> str:
     """Several numbers in a row."""
-    return "\u2002".join(map(number, values))
+    return ", ".join(map(number, values))
 
 
 def scientific(x: float) -> str:
@@ -80,12 +81,10 @@ def note(*children: Any) -> Markup:
 def verdict(holds: bool, good: str, poor: str) -> Markup:
     """Words with a sign and a colour: none of them alone says it."""
     sign = "\u2713" if holds else "\u2717"
-    return element(
-        "span", f"{sign}\u00a0{good if holds else poor}", class_="good" if holds else "poor"
-    )
+    return element("span", f"{sign} {good if holds else poor}", class_="good" if holds else "poor")
 
 
-def table(caption: str, columns: Sequence[Column], rows: Sequence[Any]) -> Markup:
+def table(caption: str, columns: Sequence[ReportColumn], rows: Sequence[Any]) -> Markup:
     """A table in a box that scrolls, without the columns that are empty; long ones are folded."""
     cells = {column: [column.cell(row) for row in rows] for column in columns}
     shown = [column for column in columns if any(str(cell) for cell in cells[column])]
@@ -96,23 +95,22 @@ def table(caption: str, columns: Sequence[Column], rows: Sequence[Any]) -> Marku
     ]
     content = element(
         "table",
-        element("caption", caption),
         element("thead", head),
         element("tbody", joined(body, "\n")),
     )
     box = element("div", content, class_="wide", tabindex=0, role="group", aria_label=caption)
     if len(rows) < FOLDED_FROM:
-        return box
+        return joined([element("p", caption, class_="caption"), box])
     summary = element("summary", f"{caption}: show {len(rows)} rows")
     return element("details", summary, box)
 
 
-def _head(column: Column) -> Markup:
+def _head(column: ReportColumn) -> Markup:
     kind = "number" if column.is_number else None
     return element("th", column.title, scope="col", class_=kind)
 
 
-def _cell(column: Column, content: Any, is_first: bool) -> Markup:
+def _cell(column: ReportColumn, content: Any, is_first: bool) -> Markup:
     kind = "number" if column.is_number else None
     if is_first:
         return element("th", content, scope="row", class_=kind)

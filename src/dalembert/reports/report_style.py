@@ -3,18 +3,17 @@
 # Colours of curves are distinct for people with deficient colour vision (after Okabe and Ito), on
 # light and on dark paper.
 REPORT_STYLE = """:root { --c0: #0b64a8; --c1: #b04a00; --c2: #00795a; --c3: #9a3f7d; --c4: #6b6000; --c5: #2b7fa3; --c6: #a8321e; --c7: #4d4d8f; }
-@media (prefers-color-scheme: dark) { :root { --c0: #6db3f2; --c1: #f2a25c; --c2: #4fd0a8; --c3: #e29bc9; --c4: #d8cc57; --c5: #8fd3ee; --c6: #ff9d85; --c7: #b3b3f5; } }
+@media screen and (prefers-color-scheme: dark) { :root { --c0: #6db3f2; --c1: #f2a25c; --c2: #4fd0a8; --c3: #e29bc9; --c4: #d8cc57; --c5: #8fd3ee; --c6: #ff9d85; --c7: #b3b3f5; } }
 header { display: grid; grid-template-columns: minmax(0, 1fr) minmax(0, 1.05fr); gap: 1.5rem 2.5rem; align-items: start; }
 header h1 { font-size: 2.3rem; } header .note { margin-top: 0; }
 .verdicts { list-style: none; margin: 1rem 0 1.2rem; padding: 0; } .verdicts li { margin: .2rem 0; }
 .good { color: var(--good); } .poor { color: var(--poor); font-weight: 600; }
-.facts { display: grid; grid-template-columns: repeat(auto-fit, minmax(11rem, 1fr)); gap: .8rem 1.4rem; margin: 0; padding: 1rem 0 0; border-top: 1px solid var(--rule); }
+.facts { display: grid; grid-template-columns: repeat(auto-fit, minmax(9rem, 1fr)); gap: .8rem 1.4rem; margin: 0; padding: 1rem 0 0; border-top: 1px solid var(--rule); }
 .facts dt { font-size: .82rem; color: var(--soft); } .facts dd { margin: 0; overflow-wrap: anywhere; font-variant-numeric: tabular-nums; }
 figure { margin: 1rem 0; } figcaption { font-size: .9rem; color: var(--soft); margin: .3rem 0; }
 .picture { margin: 0; } .picture svg { display: block; width: 100%; height: auto; background: var(--card); border-radius: 10px; }
-caption { text-align: left; font-weight: 600; padding: .9rem 0 .3rem; } tbody th { font-weight: 500; }
-td, tbody th { max-width: 22rem; overflow-wrap: anywhere; }
-td.number, tbody th.number { max-width: none; overflow-wrap: normal; }
+.caption { font-weight: 600; font-size: .95rem; margin: 1.3rem 0 .2rem; break-after: avoid; } tbody th { font-weight: 500; }
+td, tbody th { overflow-wrap: break-word; }
 pre { font: .9rem/1.5 ui-monospace, "DejaVu Sans Mono", monospace; white-space: pre-wrap; overflow-wrap: anywhere; background: var(--card); padding: .7rem 1rem; border-radius: 8px; }
 .formula { font-family: ui-monospace, "DejaVu Sans Mono", monospace; font-size: .9em; }
 .findings { list-style: none; padding: 0; margin: .8rem 0; } .findings li { padding: .5rem 0 .5rem .9rem; margin: .4rem 0; border-left: 3px solid var(--rule); max-width: 56rem; overflow-wrap: anywhere; }
@@ -28,8 +27,7 @@ pre { font: .9rem/1.5 ui-monospace, "DejaVu Sans Mono", monospace; white-space: 
 .legend { list-style: none; margin: .2rem 0 0; padding: 0 0 0 3.2rem; display: flex; flex-wrap: wrap; gap: .1rem 1.1rem; font-size: .84rem; } .legend li { overflow-wrap: anywhere; }
 .legend svg { width: 26px; height: 10px; margin-right: .4rem; }
 .motion { max-width: 46rem; } .film { display: block; width: 100%; height: auto; background: var(--card); border-radius: 10px; margin-top: .4rem; }
-.film path { fill: none; stroke-linecap: round; stroke-linejoin: round; } .link { stroke: var(--c0); stroke-width: 9; } .hinge { stroke: var(--paper); stroke-width: 4.5; }
-.ghost { stroke: var(--soft); stroke-width: 6; stroke-opacity: .16; } .way { stroke: var(--c1); stroke-width: 1.3; stroke-opacity: .8; }
+.ghost { fill: var(--soft); fill-opacity: .11; } .way { fill: none; stroke: var(--c1); stroke-width: 1.3; stroke-opacity: .8; }
 @media (max-width: 52rem) { header { grid-template-columns: minmax(0, 1fr); } header h1 { font-size: 1.7rem; } .legend { padding-left: 0; } }
 @media print { header { grid-template-columns: 1fr 1fr; } .picture svg, .film { background: none; border: 1px solid var(--rule); } table { font-size: 8.5pt; } th, td { padding-right: .6rem; }
   .charts { grid-template-columns: 1fr 1fr; } .charts figure, .motion, .picture, .findings li { break-inside: avoid; } tbody th, td { max-width: none; } td, th { white-space: normal !important; } }

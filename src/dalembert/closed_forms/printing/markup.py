@@ -6,7 +6,7 @@ from typing import Any
 
 from dalembert.closed_forms.printing.naming import html_text
 
-VOID = frozenset(("br", "hr", "img", "link", "meta"))  # elements without an end
+VOID = frozenset(("br", "hr", "img", "input", "link", "meta"))  # elements without an end
 
 
 class Markup(str):

@@ -21,7 +21,7 @@ PAGE = """<!DOCTYPE html>
 # a definition stands at the foot of the window while its name is pointed at.
 SCREEN_STYLE = """:root { color-scheme: light dark; --ink: #1c2430; --soft: #566170; --paper: #fdfdfb; --card: #f4f5f2;
   --rule: #d9dcd6; --link: #1a5596; --good: #1d6b3a; --poor: #a8321e; --mark: #fff3c4; }
-@media (prefers-color-scheme: dark) { :root { --ink: #e6e8ec; --soft: #a3adba; --paper: #15181d; --card: #1e2229;
+@media screen and (prefers-color-scheme: dark) { :root { --ink: #e6e8ec; --soft: #a3adba; --paper: #15181d; --card: #1e2229;
   --rule: #363c46; --link: #8dbbf0; --good: #7fd19b; --poor: #ff9d85; --mark: #4a4113; } }
 * { box-sizing: border-box; }
 html { -webkit-text-size-adjust: 100%; scroll-behavior: smooth; }
@@ -38,7 +38,7 @@ p { margin: .5rem 0; max-width: 54rem; overflow-wrap: anywhere; }
 a { color: var(--link); } a:focus-visible, summary:focus-visible, [tabindex]:focus-visible { outline: 2px solid var(--link); outline-offset: 2px; border-radius: 3px; }
 .note { color: var(--soft); font-size: .94rem; }
 nav { margin: 1.2rem 0; padding: .7rem 1rem; background: var(--card); border-radius: 8px; font-size: .94rem; line-height: 1.9; }
-nav a { margin-right: 1.1rem; white-space: nowrap; text-decoration: none; } nav a:hover { text-decoration: underline; }
+nav a { display: inline-block; margin-right: 1.1rem; text-decoration: none; } nav a:hover { text-decoration: underline; }
 math { font-family: "STIX Two Math", "Latin Modern Math", "Cambria Math", "TeX Gyre Termes Math", "DejaVu Math TeX Gyre", math, serif; }
 .eq { margin: .3rem 0; padding: .15rem 0 .15rem 2.2rem; text-indent: -2.2rem; line-height: 1.95; overflow-x: auto; overflow-y: hidden; }
 .eq math { text-indent: 0; font-size: 1.07rem; }
@@ -55,10 +55,10 @@ details { margin: .6rem 0; } summary { cursor: pointer; color: var(--link); widt
 .columns { columns: 24rem; column-gap: 2.5rem; } .columns .eq { break-inside: avoid; }
 .wide { overflow-x: auto; max-width: 100%; }
 table { border-collapse: collapse; font-size: .92rem; line-height: 1.45; }
-th, td { text-align: left; vertical-align: baseline; padding: .34rem 1.4rem .34rem 0; border-bottom: 1px solid var(--rule); }
+th, td { text-align: left; vertical-align: baseline; padding: .34rem 1.4rem .34rem 0; border-bottom: 1px solid var(--rule); overflow-wrap: break-word; }
 thead th { font-weight: 600; color: var(--soft); border-bottom: 1px solid var(--soft); white-space: nowrap; }
 td.number, th.number { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
-code { font: .9em ui-monospace, "DejaVu Sans Mono", monospace; overflow-wrap: anywhere; }
+code { font: .9em ui-monospace, "DejaVu Sans Mono", monospace; overflow-wrap: break-word; }
 @media (max-width: 40rem) { main { padding: 1.4rem 1rem 4rem; } h1 { font-size: 1.55rem; } th, td { padding-right: .9rem; } .law math { font-size: 1.12rem; }
   .eq { padding-left: 1.4rem; text-indent: -1.4rem; } .whole, .law { padding-left: 0; text-indent: 0; } }
 @media print { :root { color-scheme: light; --ink: #000; --soft: #444; --paper: #fff; --card: #fff; --rule: #bbb; --link: #000; }
