@@ -675,7 +675,7 @@ def report(
     ] = None,
     reading: Reading = AS_USUAL,
 ) -> None:
-    """Write a report on a model: one HTML page that opens anywhere.
+    """Write a report on a model as an HTML page that opens anywhere.
 
     It has a picture and tables of the model, findings of the check, the equations of motion,
     properties checked with residuals, a simulated motion, speeds of the generated code, and how

@@ -1,1 +1,1 @@
-"""Reports: one page about a mechanism, with its equations, checks, a motion and speeds."""
+"""Reports, pages about a mechanism with its equations, checks, a motion and speeds."""

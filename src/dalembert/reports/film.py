@@ -137,7 +137,7 @@ def _outline(screen: Screen, k: int) -> str:
 
 
 def _picture(screen: Screen, k: int, duration: float) -> Markup:
-    """One picture of the film, shown for its share of the time; near shapes cover far ones."""
+    """A picture of the film, shown for its share of the time; near shapes cover far ones."""
     order = sorted(range(len(screen.shapes)), key=lambda s: screen.depths[k, s])
     paths = [
         element("path", d=_polygon(screen.shapes[s][k]), fill=screen.colours[s]) for s in order

@@ -16,8 +16,8 @@ from dalembert.model.mechanism import Mechanism
 from dalembert.model.origins import Origin
 from dalembert.model.parts import Body, Joint
 from dalembert.reports.report_parts import (
-    ReportColumn,
     Provenance,
+    ReportColumn,
     ReportSection,
     is_there,
     note,

@@ -17,8 +17,8 @@ from dalembert.reports.example_motion import ExampleMotion, example_motion
 from dalembert.reports.film import film
 from dalembert.reports.line_charts import Chart, charts
 from dalembert.reports.report_parts import (
-    ReportColumn,
     Provenance,
+    ReportColumn,
     ReportSection,
     counted,
     largest,

@@ -18,8 +18,8 @@ from dalembert.reports.further_checks import (
 )
 from dalembert.reports.identities import IdentityCheck, identities
 from dalembert.reports.report_parts import (
-    ReportColumn,
     Provenance,
+    ReportColumn,
     ReportSection,
     counted,
     note,

@@ -39,7 +39,7 @@ def report(
     without: str | Iterable[str] = (),
     progress: Callable[[str], None] | None = None,
 ) -> Path:
-    """Write a report on a mechanism: one HTML page that needs neither a network nor scripts.
+    """Write a report on a mechanism as an HTML page that needs neither a network nor scripts.
 
     It has a picture and tables of the model, findings of its check, the equations of motion,
     properties checked with residuals, a simulated motion, speeds of the generated code, and how each number

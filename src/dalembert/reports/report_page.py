@@ -14,8 +14,8 @@ from dalembert.errors import DalembertError
 from dalembert.model.mechanism import Mechanism
 from dalembert.reports.film import FILM_STYLE
 from dalembert.reports.report_parts import (
-    ReportColumn,
     Provenance,
+    ReportColumn,
     ReportSection,
     counted,
     list_of_facts,

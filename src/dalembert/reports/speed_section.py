@@ -18,8 +18,8 @@ from dalembert.errors import DalembertError
 from dalembert.model.mechanism import Mechanism
 from dalembert.native.kernel import host
 from dalembert.reports.report_parts import (
-    ReportColumn,
     Provenance,
+    ReportColumn,
     ReportSection,
     counted,
     note,
