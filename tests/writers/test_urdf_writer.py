@@ -114,7 +114,8 @@ def test_shapes_are_written(tmp_path):
 
 def test_motors_become_transmissions(tmp_path):
     motor = da.Actuator("motor", "q1", gear_ratio=50, rotor_inertia=1e-4)
-    with pytest.warns(da.DalembertWarning, match="rotors of actuators .'motor'"):
-        da.save(da.planar_chain(1).with_actuators(motor), tmp_path / "arm.urdf")
-    text = (tmp_path / "arm.urdf").read_text()
-    assert '<joint name="q1">' in text and "<mechanicalReduction>50</mechanicalReduction>" in text
+    arm = da.planar_chain(1, gravity=(0, 0, -9.81)).with_actuators(motor)
+    same_equations(written(arm, tmp_path, lossless=True), arm)
+    riding = arm.with_actuators(replace(motor, name="other", body="base", axis=(0, 1, 0), effort=3))
+    with pytest.warns(da.DalembertWarning, match="carry rotors of actuators .'other'.; limits of actuators"):
+        da.save(riding, tmp_path / "arm.urdf")

@@ -77,6 +77,13 @@ class WeldGroups:
         leader = self.leader[body]
         return leader != self.base and all(map(is_massless, self.members[leader]))
 
+    def has_moments_alone(self, body: str) -> bool:
+        """Whether a body moves on a joint, and it and those that are fixed to it have moments and no mass."""
+        members = self.members[body]
+        return (
+            body in self.inner and not any(b.mass for b in members) and not self.is_massless(body)
+        )
+
     def gives_joints_away(self, body: str) -> bool:
         """Whether a body without mass can leave its joints to a single one that hangs on it."""
         leader = self.leader[body]

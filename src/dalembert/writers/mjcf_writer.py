@@ -96,7 +96,7 @@ class _MjcfWriter:
         """Raise for bodies that MuJoCo would refuse."""
         moving = [b for b in self.mechanism.bodies if not self.groups.is_still(b.name)]
         self._refuse(
-            [body.name for body in moving if is_refused(body)],
+            [b.name for b in moving if is_refused(b) or self.groups.has_moments_alone(b.name)],
             "no distribution of mass has their inertia. Give a mass above 0 where it is missing, and "
             "save mechanism.repaired().",
         )

@@ -38,7 +38,7 @@ def is_refused(body: Body) -> bool:
         return False
     tensor = np.array(body.tensor(), dtype=float)
     moments = np.linalg.eigvalsh(second_moments(tensor))
-    return body.mass <= 0 or bool(-moments[0] > EXCUSED * np.abs(moments).max())
+    return body.mass < 0 or bool(-moments[0] > EXCUSED * np.abs(moments).max())
 
 
 def inertial(body: Body) -> XmlElement:

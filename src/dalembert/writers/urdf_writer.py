@@ -53,6 +53,7 @@ from dalembert.writers.xml_elements import (
 
 MOMENTS = ("ixx", "ixy", "iyy", "ixz", "iyz", "izz")  # the order of Body.inertia
 SIMPLE = "transmission_interface/SimpleTransmission"
+DRAKE = "http://drake.mit.edu"
 BY_FORCE = "hardware_interface/EffortJointInterface"
 Numbers = dict[str, Number | None]
 
@@ -106,7 +107,7 @@ class _UrdfWriter:
         for frame in self.mechanism.frames:
             robot.extend(self._frame(frame))
         for actuator in self.mechanism.actuators:
-            robot.children.append(self._transmission(actuator))
+            robot.children.append(self._transmission(robot, actuator))
         return robot
 
     # --- links ---
@@ -139,15 +140,18 @@ class _UrdfWriter:
         name = _unused(frame.name, self.joints, "{}_frame")
         yield from self._fixed(name, frame.body, frame.name, frame.origin)
 
-    def _transmission(self, actuator: Actuator) -> XmlElement:
-        """The <transmission> of a motor: its joint and its gear."""
+    def _transmission(self, robot: XmlElement, actuator: Actuator) -> XmlElement:
+        """The <transmission> of a motor: its joint, its gear and, in Drake's words, its rotor."""
         made = xml_element("transmission", name=actuator.name)
         made.add("type").text = SIMPLE
         made.add("joint", name=actuator.joint).add("hardwareInterface").text = BY_FORCE
-        gear = made.add("actuator", name=actuator.name).add("mechanicalReduction")
-        gear.text = decimal(actuator.gear_ratio)
+        motor = made.add("actuator", name=actuator.name)
+        motor.add("mechanicalReduction").text = decimal(actuator.gear_ratio)
         if not known_zero(actuator.rotor_inertia):
-            self.losses.note("inertias of rotors of actuators", actuator.name)
+            motor.add("drake:rotor_inertia", value=decimal(actuator.rotor_inertia))
+            robot.attributes["xmlns:drake"] = DRAKE
+        if actuator.body is not None:
+            self.losses.note("bodies that carry rotors of actuators", actuator.name)
         if actuator.effort is not None or actuator.velocity is not None:
             self.losses.note("limits of actuators", actuator.name)
         return made
