@@ -47,7 +47,7 @@ app = Application(
 File = Annotated[
     Path,
     Argument(
-        "Robot file: URDF, MJCF or TOML; or the name of an embedded robot, as `dalembert robots` lists.",
+        "Robot file: URDF, MJCF, SDF or TOML; or the name of an embedded robot, as `dalembert robots` lists.",
         "FILE",
         existing,
     ),

@@ -40,7 +40,14 @@ MJCF = b"""<!-- <robot> --><mujoco model="arm">
   </worldbody>
 </mujoco>
 """
-EXAMPLES = {"urdf": URDF, "toml": TOML, "mjcf": MJCF, "pendulums": b"%rod 1.5 0.5\n"}      # the same arm
+SDF = b"""<sdf version="1.9"><model name="arm">
+  <link name="base"><inertial><mass>0</mass><inertia><ixx>0</ixx><iyy>0</iyy><izz>0</izz></inertia></inertial></link>
+  <link name="rod"><pose>0 0 -0.5 0 0 0</pose><inertial><pose>0 0 -0.25 0 0 0</pose><mass>1.5</mass>
+    <inertia><ixx>0.1</ixx><iyy>0.1</iyy><izz>0.1</izz></inertia></inertial></link>
+  <joint name="hinge" type="continuous"><parent>base</parent><child>rod</child><axis><xyz>0 1 0</xyz></axis></joint>
+</model></sdf>
+"""
+EXAMPLES = {"urdf": URDF, "toml": TOML, "mjcf": MJCF, "sdf": SDF, "pendulums": b"%rod 1.5 0.5\n"}      # the same arm
 
 
 @pytest.fixture(params=EXAMPLES)

@@ -104,7 +104,7 @@ NOT_XML = {
     "UTF-16 declared, ASCII inside": (b'<?xml version="1.0" encoding="utf-16"?><robot/>',
                                       "not well-formed XML|no <link>", 1),
     "lone surrogate": ('<robot name="\ud800"><link name="a"/></robot>', "not well-formed XML", 1),
-    "SDF": ('<sdf version="1.6"><model name="x"/></sdf>', "SDF files are not supported yet", 1),
+    "SDF": ('<sdf version="1.6"><model name="x"/></sdf>', "model 'x' has no <link>", 1),
     "xacro macro": ('<robot xmlns:xacro="http://www.ros.org/wiki/xacro" name="r">\n<link name="a"/>\n<xacro:include '
                     'filename="arm.xacro"/></robot>', "<xacro:include> is not expanded.*`xacro FILE > robot.urdf`", 3),
     "xacro property": ('<robot xmlns:xacro="http://www.ros.org/wiki/xacro" name="r"><xacro:property name="m" value="1"/>'
@@ -424,7 +424,7 @@ def test_a_pipe_that_nobody_writes_into_counts_as_empty(tmp_path):
 @pytest.mark.parametrize("text", ['{"robot": {"links": []}}', '\n [1, 2]', '{"a": ', '[{"name": "a"}]'])
 def test_json_is_called_json(text):
     for source in (text.encode(), "\ufeff" + text + "\n"):
-        with pytest.raises(da.ReadError, match="this is JSON; robot files are URDF or MJCF .XML., or TOML"):
+        with pytest.raises(da.ReadError, match="this is JSON; robot files are URDF, MJCF or SDF .XML., or TOML"):
             da.load(source)
 
 

@@ -22,6 +22,7 @@ class ReadingOptions(NamedTuple):
     angle_tolerance: float = SNAP
     encoding: str | None = None
     mesh_folders: tuple[str, ...] = ()
+    base: str = "fixed"
 
 
 class Reader(Protocol):
@@ -60,6 +61,7 @@ class Format(NamedTuple):
 FORMATS: dict[str, Format] = {
     "toml": Format((".toml",), b"", "dalembert.readers.toml"),
     "urdf": Format((".urdf", ".xml"), b"<", "dalembert.readers.urdf", ("robot",)),
+    "sdf": Format((".sdf", ".world"), b"<", "dalembert.readers.sdf", ("sdf",)),
     "mjcf": Format((".mjcf", ".xml"), b"<", "dalembert.readers.mjcf", ("mujoco", "mujocoinclude")),
 }
 DEFAULT = "toml"

@@ -41,7 +41,7 @@ def load(
     constraints: str | bytes | os.PathLike | None = None,
     mesh_folders: Iterable[str | os.PathLike] = (),
 ) -> Mechanism:
-    """Mechanism from a robot file: URDF, MJCF or this package's TOML.
+    """Mechanism from a robot file: URDF, MJCF, SDF or this package's TOML.
 
     Parameters
     ----------
@@ -57,7 +57,7 @@ def load(
     lock : mapping, optional
         Joints to fix: {joint: value}.
     exact_angles : bool
-        In URDF, angles within `angle_tolerance` of a multiple of pi/12 are read as that multiple,
+        In URDF and SDF, angles within `angle_tolerance` of a multiple of pi/12 are read as that multiple,
         and rounding noise as 0: angles below 1e-9 rad, components of an axis below 1e-9 of the
         largest, lengths below 1e-12 of the model's size. False keeps every number.
     strict : bool
@@ -100,7 +100,7 @@ def load(
         check_flag(flag, given)
     _check_tolerance(angle_tolerance, exact_angles)
     folders = tuple(str(path_of("a folder of meshes", folder)) for folder in mesh_folders)
-    options = ReadingOptions(mimic, exact_angles, angle_tolerance, None, folders)
+    options = ReadingOptions(mimic, exact_angles, angle_tolerance, None, folders, base)
     with without_warnings():
         mechanism = _read(_located(source), options)
         if constraints is not None:
@@ -127,7 +127,7 @@ def _read(source: Any, options: ReadingOptions) -> Mechanism:
     """The mechanism of a source by its format."""
     data, file, encoding = _content(source)
     if _is_json(data):
-        raise ReadError("this is JSON; robot files are URDF or MJCF (XML), or TOML.", file, 1)
+        raise ReadError("this is JSON; robot files are URDF, MJCF or SDF (XML), or TOML.", file, 1)
     return format_of(data, file).read(data, file, options._replace(encoding=encoding))
 
 

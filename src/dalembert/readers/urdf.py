@@ -50,7 +50,6 @@ JOINT_KINDS: dict[str, type[JointType]] = {
 BEYOND_URDF: dict[str, type[JointType]] = {"spherical": Spherical}
 AXIS_DEFAULT = (1, 0, 0)
 UNLIMITED = sys.float_info.max  # a limit of this size says that there is none
-OTHER_ROOTS = {"sdf": "SDF"}
 XACRO = re.compile(r"\$(\{|\(|\\?\{)")  # arithmetic or a command of xacro in an attribute
 EXPAND = "this is a source of xacro. Run `xacro FILE > robot.urdf` and load that."
 
@@ -98,12 +97,6 @@ def read_urdf(
         The file is not a sound URDF; line and fix are named.
     """
     robot, remarks, prefixed = parsed(data, file, encoding)
-    if robot.tag in OTHER_ROOTS:
-        raise ReadError(
-            f"{OTHER_ROOTS[robot.tag]} files are not supported yet (supported: URDF, MJCF, TOML).",
-            file,
-            robot.line,
-        )
     if robot.tag != "robot":
         raise ReadError(
             f"the root element is <{robot.tag[:60]}>, expected <robot>.", file, robot.line

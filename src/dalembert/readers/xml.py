@@ -25,7 +25,7 @@ MAX_DEPTH = 100  # elements inside one another; the deepest file known to us has
 MAX_RUN = (
     4_000_000  # characters of a tag or a text, between two '<'; the longest known to us has 4000
 )
-TEXT_KEPT = 200  # characters of a text that are kept: texts are quoted, not read
+TEXT_KEPT = 1000  # characters of a text that are kept; six numbers have some 150
 CHUNK = 2**16  # bytes parsed at a time, so that a hostile file is refused early
 SHOWN = 30  # characters of the file quoted in a message
 SURROGATES = "surrogatepass"  # of texts: a lone surrogate is refused by the parser, with its line
@@ -291,7 +291,7 @@ class _ElementBuilder:
         self.parser: Any = expat.ParserCreate("utf-8")
         self.parser.buffer_text = True
         self.parser.StartElementHandler = self.start
-        self.parser.EndElementHandler = lambda tag: self.open.pop()
+        self.parser.EndElementHandler = self.end
         self.parser.CharacterDataHandler = self.characters
         self.parser.ProcessingInstructionHandler = self.instruction
         self.parser.StartDoctypeDeclHandler = self.document_type
@@ -325,10 +325,17 @@ class _ElementBuilder:
             self.root = element
         self.open.append(element)
 
+    def end(self, tag: str) -> None:
+        """End an element."""
+        element = self.open.pop()
+        element.text = element.text.strip()
+
     def characters(self, text: str) -> None:
-        """Keep the first text of an element."""
-        if not text.isspace() and not self.open[-1].text:
-            self.open[-1].text = text.strip()[:TEXT_KEPT]
+        """Keep the first text of an element, which may come in pieces."""
+        element = self.open[-1]
+        if element.children and element.text or text.isspace() and not element.text:
+            return
+        element.text = (element.text + text)[:TEXT_KEPT]
 
     def instruction(self, target: str, data: str) -> None:
         """Remark the first processing instruction."""

@@ -1,0 +1,149 @@
+"""Frames of an SDF model, each placed in another: links, joints, named frames, the model."""
+
+from __future__ import annotations
+
+from typing import (
+    Any,
+    NamedTuple,
+)
+
+from dalembert.errors import ReadError
+from dalembert.model.numbers import as_exact
+from dalembert.model.origins import Origin
+from dalembert.readers.sdf.sdf_elements import SdfFile
+from dalembert.readers.xml import Element
+
+MODEL = "__model__"
+WORLD = "world"
+
+
+class PlacedFrame(NamedTuple):
+    """A frame, its placement, the frame that this is in, and the frame that it is fixed to."""
+
+    element: Element
+    pose: Origin
+    within: str
+    attached: str
+
+
+class PoseGraph:
+    """Frames by name; placements in the axes of the model, whose own in the world is `pose`."""
+
+    def __init__(self, file: SdfFile, model: Element):
+        self.file = file
+        self.model = model
+        self.pose = file.pose(model, f"model {model.get('name')!r}")
+        self.frames: dict[str, PlacedFrame] = {}
+        self.placed: dict[str, Origin] = {MODEL: Origin(), WORLD: seen_from(self.pose, Origin())}
+        for link in links_of(model):
+            self._put(link, f"link {link.get('name')!r}", MODEL, "")
+        for joint in model.all("joint"):
+            child = file.text(joint, "child", f"joint {joint.get('name')!r}")
+            self._put(joint, f"joint {joint.get('name')!r}", child, child)
+        for frame in model.all("frame"):
+            attached = frame.get("attached_to") or MODEL
+            self._put(frame, f"frame {frame.get('name')!r}", attached, attached)
+
+    def _put(self, element: Element, owner: str, within: str, attached: str) -> None:
+        name = self.file.identifier(element)
+        if name in self.frames or name in (MODEL, WORLD):
+            self.file.fail(f"{owner}: the name is used twice, or reserved. Rename it.", element)
+        pose = element.find("pose")
+        given = pose is not None and (pose.get("relative_to") or pose.get("frame"))
+        placement = self.file.pose(element, owner)
+        self.frames[name] = PlacedFrame(element, placement, given or within, attached)
+
+    def place(self, name: str) -> Origin:
+        """Placement of a frame in the model.
+
+        Raises
+        ------
+        ReadError
+            There is no such frame, or it is placed in itself.
+        """
+        chain: list[str] = []
+        while name not in self.placed:
+            if name in chain:
+                self.file.fail(f"frame {name!r} is placed in itself.", self.frames[name].element)
+            chain.append(name)
+            name = self._frame(name, chain).within
+        for inner in reversed(chain):
+            self.placed[inner] = joined(self.placed[name], self.frames[inner].pose)
+            name = inner
+        return self.placed[name]
+
+    def link_of(self, name: str) -> str:
+        """The link that a frame is fixed to; 'world' and '__model__' are themselves."""
+        passed: set[str] = set()
+        while name not in (MODEL, WORLD):
+            frame = self._frame(name, [name])
+            if frame.element.tag == "link":
+                return name
+            if name in passed:
+                self.file.fail(f"frame {name!r} is fixed to itself.", frame.element)
+            passed.add(name)
+            name = frame.attached
+        return name
+
+    def _frame(self, name: str, chain: list[str]) -> PlacedFrame:
+        if name in self.frames:
+            return self.frames[name]
+        asking = self.frames[chain[-2]].element if len(chain) > 1 else self.model
+        if "::" in name:
+            raise ReadError(
+                f"{name[:60]!r} is in a nested model, which is not read: `gz sdf -p` of the file, and "
+                "models merged, are.",
+                self.file.name,
+                asking.line,
+            )
+        raise ReadError(
+            f"there is no link, joint or frame {name[:60]!r}.", self.file.name, asking.line
+        )
+
+
+def links_of(model: Element) -> list[Element]:
+    """Links of a model; of the name 'world', which some files give to a link, it is the world."""
+    return [link for link in model.all("link") if link.get("name") != WORLD]
+
+
+def joined(outer: Origin, inner: Origin) -> Origin:
+    """The placement of a frame that is placed in another, in exact numbers."""
+    return _simplified(outer * inner)
+
+
+def seen_from(outer: Origin, inner: Origin) -> Origin:
+    """The placement of a frame in another, both given in a third."""
+    back = tuple((axis, -angle) for axis, angle in reversed(outer.rotations))
+    difference = tuple(b - a for a, b in zip(outer.xyz, inner.xyz, strict=True))
+    xyz = Origin((0, 0, 0), back).moved(difference)
+    return _simplified(Origin(xyz, back + inner.rotations))
+
+
+def turned(outer: Origin, inner: Origin, vector: tuple[Any, ...]) -> tuple[Any, ...]:
+    """A vector of one frame in the axes of another."""
+    rotation = seen_from(outer, inner).rotations
+    if not any(rotation) or not any(vector):
+        return vector
+    return tuple(map(as_exact, Origin((0, 0, 0), rotation).moved(vector)))
+
+
+def _simplified(origin: Origin) -> Origin:
+    """The origin without turns that undo each other."""
+    turns: list[tuple[Any, Any]] = []
+    for axis, angle in origin.rotations:
+        if turns and turns[-1][0] == axis:
+            total = _sum(turns.pop()[1], angle)
+            if total is not None and float(total) != 0:
+                turns.append((axis, total))
+            continue
+        turns.append((axis, angle))
+    return Origin(origin.xyz, tuple(turns))
+
+
+def _sum(a: Any, b: Any) -> Any:
+    """The sum of two angles, exact where both are of a kind."""
+    if hasattr(a, "turns") and hasattr(b, "turns"):
+        return type(a)(a.turns + b.turns)
+    if hasattr(a, "turns") or hasattr(b, "turns"):
+        return float(a) + float(b)
+    return a + b
