@@ -27,9 +27,10 @@ def in_notebook(name: str, thing: Any) -> str | None:
     cannot be drawn, makes them show its `repr`.
     """
     try:
-        return str(display(name)(thing))
+        text = display(name)(thing)
     except Exception:
         return None
+    return text if isinstance(text, str) else None
 
 
 class Picture(str):

@@ -19,6 +19,7 @@ except ImportError:
     from hashlib import blake2b
 
 from dalembert.arguments import check_whole, shown
+from dalembert.displays import in_notebook
 from dalembert.expr import rules
 from dalembert.expr.constants import FLOAT, Number, exact_value, number
 from dalembert.expr.expression_errors import ExpressionTypeError, GraphMixError, NonFiniteError
@@ -495,6 +496,9 @@ class Expr(_Unfrozen):
 
     def __repr__(self) -> str:
         return to_text(self, truncate=True)
+
+    def _repr_latex_(self) -> str | None:
+        return in_notebook("expression_latex", self)
 
     def __eq__(self, other: object) -> Any:
         """Identity, which within one graph is equality of structure; inside `comparing` it is noted

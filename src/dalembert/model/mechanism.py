@@ -37,6 +37,7 @@ from dalembert.arguments import (
 from dalembert.displays import (
     Picture,
     display,
+    in_notebook,
 )
 from dalembert.errors import (
     DalembertWarning,
@@ -188,6 +189,9 @@ class Mechanism(Linkage):
             f"<Mechanism {self.name!r}: {len(self.bodies)} bodies, {len(self.joints)} joints, "
             f"{constraints}nq = {self.nq}, nv = {self.nv}>"
         )
+
+    def _repr_html_(self) -> str | None:
+        return in_notebook("mechanism_html", self)
 
     _unlisted = ("changeable", "warned")  # attributes for the package itself
     __dir__ = public_names

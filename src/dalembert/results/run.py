@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dalembert.arguments import path_of
-from dalembert.displays import display
+from dalembert.displays import display, in_notebook
 from dalembert.errors import ShapeError
 from dalembert.integrators.method_kinds import (
     BAUMGARTE,
@@ -50,7 +50,7 @@ HELD = {
 LAWS = {STICK: "sticks at rest", SIGN: "-F sign(qd), does not stick"}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Run(Records):
     """Trajectories of a mechanism or Lagrangian: of one state, arrays start with K times; of N
     states, with N, then K.
@@ -68,6 +68,20 @@ class Run(Records):
     >>> run.times
     array([0.  , 0.25, 0.5 , 0.75, 1.  ])
     """
+
+    def __repr__(self) -> str:
+        return f"<Run: {self._extent()}, {self.method}, stopped: {self.reason}>"
+
+    def _repr_html_(self) -> str | None:
+        return in_notebook("run_html", self)
+
+    def _extent(self) -> str:
+        """Trajectories, the time that they take, and records."""
+        count = "1 trajectory" if self.q.ndim == 2 else f"{len(self.q)} trajectories"
+        return (
+            f"{count} of {self.system.name!r}, {self.times[0]:g} s to {self.times[-1]:g} s, "
+            f"{len(self.times)} records"
+        )
 
     @property
     def energy_drift(self) -> float:
@@ -334,15 +348,13 @@ class Run(Records):
         >>> print(da.simulate(da.planar_chain(1), [0.5], [0.0], 0.1).summary().splitlines()[0])
         1 trajectory of 'planar chain', 0 s to 0.1 s, 101 records
         """
-        count = "1 trajectory" if self.q.ndim == 2 else f"{len(self.q)} trajectories"
         ways = (
             ", ".join(f"{name} {kind}" for name, kind in self.forces.items() if kind != "none")
             or "none"
         )
         return "\n".join(
             [
-                f"{count} of {self.system.name!r}, {self.times[0]:g} s to {self.times[-1]:g} s, "
-                f"{len(self.times)} records",
+                self._extent(),
                 f"method {self.method}, {int(self.steps.sum())} steps, {int(self.rejected.sum())} "
                 f"rejected; forces: {ways}",
                 f"energy drift {self.energy_drift:.2g} of the largest energy",

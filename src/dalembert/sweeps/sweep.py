@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from dalembert.displays import in_notebook
 from dalembert.errors import DalembertError, public_names
 from dalembert.results import storage
 from dalembert.results.labels import library
@@ -137,6 +138,9 @@ class Sweep:
 
     def __repr__(self) -> str:
         return f"<Sweep: {self.summary()}>"
+
+    def _repr_html_(self) -> str | None:
+        return in_notebook("sweep_html", self)
 
     def to_xarray(self) -> Dataset:
         """An `xarray.Dataset` with the parameters as dimensions (needs the extra `files`); of a

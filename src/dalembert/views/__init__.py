@@ -5,6 +5,22 @@ that show something.
 from dalembert.displays import DISPLAYS
 from dalembert.views.animation import animate
 from dalembert.views.diagrams import plot
+from dalembert.views.notebooks import (
+    equations_html,
+    expression_latex,
+    mechanism_html,
+    run_html,
+    sweep_html,
+)
 from dalembert.views.still import picture
 
-DISPLAYS |= {"animate": animate, "plot": plot, "picture": picture}
+DISPLAYS |= {
+    "animate": animate,
+    "plot": plot,
+    "picture": picture,
+    "mechanism_html": mechanism_html,
+    "run_html": run_html,
+    "sweep_html": sweep_html,
+    "equations_html": equations_html,
+    "expression_latex": expression_latex,
+}

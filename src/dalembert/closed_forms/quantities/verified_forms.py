@@ -27,6 +27,7 @@ from dalembert.closed_forms.printing.names import Names, entry, entry_at
 from dalembert.closed_forms.printing.sheets import Groups, Sheet, by_first, lines_of
 from dalembert.closed_forms.quantities.verification import Verifier
 from dalembert.codegen.symbols import without_collection
+from dalembert.displays import in_notebook
 from dalembert.errors import UnknownNameError, public_names
 from dalembert.expr import free_symbols
 
@@ -168,6 +169,9 @@ class ClosedForms(ABC):
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} of {self.name!r} in {', '.join(self.coordinates)}>"
+
+    def _repr_html_(self) -> str | None:
+        return in_notebook("equations_html", self)
 
     @property
     @abstractmethod
