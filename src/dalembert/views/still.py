@@ -41,6 +41,7 @@ from dalembert.views.svg_labels import (
     Anchor,
     Covered,
     labels_of,
+    room_of,
 )
 from dalembert.views.viewpoint import upwards
 
@@ -113,7 +114,8 @@ def picture_svg(
     scene = scene_of(mechanism, q, SIDES)
     triangles = painted(scene.surface, scene.camera)
     lines, step = _grid(scene)
-    window = window_of(triangles, lines, width)
+    reserved = room_of(_named(scene)) if labels else 0.0
+    window = window_of(triangles, lines, width, reserved)
     parts = [
         *_ground(scene, window, lines),
         *_solids(triangles, window),
@@ -124,8 +126,10 @@ def picture_svg(
     return _document(scene.mechanism.name, window, parts, standalone)
 
 
-def window_of(triangles: Painted, lines: np.ndarray, width: float) -> Window:
-    """The window in which a mechanism and the ground below it fill the picture."""
+def window_of(triangles: Painted, lines: np.ndarray, width: float, reserved: float = 0.0) -> Window:
+    """The window in which a mechanism and the ground below it fill the picture but for some pixels
+    on the right.
+    """
     points = triangles.corners.reshape(-1, 2)
     if not len(points):
         points = np.array([[-0.5, -0.5], [0.5, 0.5]])
@@ -135,11 +139,12 @@ def window_of(triangles: Painted, lines: np.ndarray, width: float) -> Window:
         low = np.minimum(low, low + 0.4 * (flat.min(axis=0) - low).clip(max=0))
         high = np.maximum(high, high + 0.4 * (flat.max(axis=0) - high).clip(min=0))
     extent = np.maximum(high - low, 1e-9 + 1e-3 * float((high - low).max()))
-    room = width - 2 * EDGE
+    reserved = min(reserved, width / 3)
+    room = width - 2 * EDGE - reserved
     height = float(np.clip(extent[1] / extent[0] * room, FLATTEST * width, TALLEST * width))
     scale = float(min(room / extent[0], height / extent[1]))
     middle = (low + high) / 2
-    left = float(middle[0] - width / 2 / scale)
+    left = float(middle[0] - (width - reserved) / 2 / scale)
     top = float(middle[1] + (height / 2 + EDGE) / scale)
     return Window(scale, left, top, width, height + EDGE + FOOT)
 
@@ -279,6 +284,13 @@ def _names(scene: Scene, triangles: Painted, window: Window) -> Iterator[str]:
     """Names of joints and frames beside the solids."""
     covered = Covered.of(window.at(triangles.corners), (window.width, window.height))
     return labels_of(_anchors(scene, window), covered)
+
+
+def _named(scene: Scene) -> list[str]:
+    """Names of the joints and frames that have room in a picture."""
+    joints = [j.name for j in scene.mechanism.joints if not isinstance(j.type, WITHOUT)]
+    joints = joints if len(joints) <= MOST_NAMED else []
+    return [*joints, *(f.name for f in scene.mechanism.frames)][:MOST_NAMED]
 
 
 def _anchors(scene: Scene, window: Window) -> list[Anchor]:

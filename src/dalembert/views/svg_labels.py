@@ -18,6 +18,7 @@ LETTER = 0.58  # width of a letter, of its size
 LONGEST = 28  # letters of a name
 FARTHER = (0.0, 16.0, 36.0, 60.0, 90.0, 125.0)  # pixels that a name is moved away to find room
 SQUARE = 4.0  # pixels, of the squares that solids cover
+FEW = 6  # names that find room beside their things
 GAP = 5.0  # pixels between a thing and its name
 
 
@@ -76,9 +77,61 @@ def _weights(parts: int) -> np.ndarray:
 
 
 def labels_of(anchors: Sequence[Anchor], covered: Covered) -> Iterator[str]:
-    """Texts beside the anchors, each at the best of some places; from farther ones a line leads to
-    the thing.
-    """
+    """Texts beside the anchors, or in a column beside the solids where many would cover them."""
+    column = _column(anchors, covered) if len(anchors) > FEW else None
+    if column is None:
+        return _near(anchors, covered)
+    return _in_column(anchors, column, covered.size[1])
+
+
+def room_of(names: Sequence[str]) -> float:
+    """Width of a column of names, where they are many [pixels]."""
+    if len(names) <= FEW:
+        return 0.0
+    return max(len(shortened(name)) for name in names) * LETTER * SIZE + 4 * GAP
+
+
+def _column(anchors: Sequence[Anchor], covered: Covered) -> float | None:
+    """The left edge of a column of names to the right of the solids; None without room for it."""
+    columns = np.flatnonzero(covered.squares.any(axis=0))
+    begin = (float(columns[-1]) + 2) * SQUARE + 3 * GAP if len(columns) else 0.0
+    widest = room_of([anchor.name for anchor in anchors]) - 4 * GAP
+    return begin if begin + widest < covered.size[0] else None
+
+
+def _in_column(anchors: Sequence[Anchor], left: float, height: float) -> Iterator[str]:
+    """Names below each other in the order of their things, each with a line to its own."""
+    ordered = sorted(anchors, key=lambda anchor: float(anchor.place[1]))
+    spacing = 1.35 * SIZE
+    rows: list[float] = []
+    for anchor in ordered:
+        least = rows[-1] + spacing if rows else SIZE
+        rows.append(max(float(anchor.place[1]), least))
+    excess = max(rows[-1] - (height - 3 * SIZE), 0.0)
+    for k in reversed(range(len(rows))):  # back up into the picture
+        most = rows[k + 1] - spacing if k + 1 < len(rows) else rows[k] - excess
+        rows[k] = min(rows[k], most)
+    for anchor, y in zip(ordered, rows, strict=True):
+        x = left - GAP / 2
+        start = anchor.place
+        yield (
+            f'<path fill="none" stroke="currentColor" stroke-opacity=".45" '
+            f'd="M{start[0]:.1f} {start[1]:.1f}L{left - 3 * GAP:.1f} {y:.1f}H{x:.1f}"/>'
+            f'<circle cx="{start[0]:.1f}" cy="{start[1]:.1f}" r="2" fill="currentColor"/>'
+        )
+        yield _text_at(anchor, left, y + 0.35 * SIZE)
+
+
+def _text_at(anchor: Anchor, x: float, y: float) -> str:
+    """The name of an anchor."""
+    return (
+        f'<text x="{x:.1f}" y="{y:.1f}" font-size="{SIZE}" fill="currentColor">'
+        f"{html.escape(shortened(anchor.name))}</text>"
+    )
+
+
+def _near(anchors: Sequence[Anchor], covered: Covered) -> Iterator[str]:
+    """Texts each at the best of some places; from farther ones a line leads to the thing."""
     taken = [_around(anchor) for anchor in anchors]
     for k, anchor in enumerate(anchors):
         name = shortened(anchor.name)
@@ -89,11 +142,7 @@ def labels_of(anchors: Sequence[Anchor], covered: Covered) -> Iterator[str]:
         taken.append(area)
         if away:
             yield _leader(anchor, area)
-        x, y = area.left, area.bottom - 0.25 * SIZE
-        yield (
-            f'<text x="{x:.1f}" y="{y:.1f}" font-size="{SIZE}" fill="currentColor">'
-            f"{html.escape(name)}</text>"
-        )
+        yield _text_at(anchor, area.left, area.bottom - 0.25 * SIZE)
 
 
 def _leader(anchor: Anchor, area: Area) -> str:
