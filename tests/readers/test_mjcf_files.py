@@ -128,16 +128,16 @@ REFUSED = {
     "wrong place": ("<joint/>", "MuJoCo refuses the model: World body cannot have joints"),
     "no mass": ("<body><joint/></body>", "MuJoCo refuses the model: mass and inertia of moving bodies"),
     "one name twice": (ROD + ROD, "MuJoCo refuses the model: repeated name"),
-    "nan": ('<body pos="nan 0 0"/>', "<body> pos has a nan"),
+    "nan": ('<body pos="nan 0 0"/>', "<body> pos is not finite. Give a number"),
     "no number": ('<body pos="a b c"/>', "MuJoCo refuses the model"),
     "soft body": ('<flexcomp name="x" type="grid" count="9 9 9" spacing="1 1 1"/>', "<flexcomp> in <worldbody> is not read. Remove it"),
     "plugin": ('<body><geom size="1"><plugin plugin="x"/></geom></body>', "<plugin> in <geom> is not read. Give the geom a shape"),
     "no such model": ('<attach model="x" body="y" prefix="z"/>', "MuJoCo refuses the model: "),
+    "soft part": ("</worldbody><deformable><flex/></deformable><worldbody>", "<flex> in <deformable> is not read. Remove it"),
     "many copies": (f'<replicate count="999999999">{ROD}</replicate>', "<replicate> makes more than MAX_REPEATED = 5000"),
     "copies of copies": ('<replicate count="999">' * 3 + ROD + "</replicate>" * 3, "<replicate> makes more than MAX_REPEATED"),
     "no count": (f'<replicate count="-1">{ROD}</replicate>', "<replicate> count='-1': expected a whole number"),
-    "infinite": ('<body><joint damping="inf"/><geom size="1"/></body>', "a number of joint 'joint0' is not finite|MuJoCo refuses"),
-    "too large": ('<body><geom size="1e200"/><joint name="j"/></body>', "a number of body 'body1' is not finite|MuJoCo refuses"),
+    "infinite": ('<body><joint damping="inf"/><geom size="1"/></body>', "<joint> damping is not finite"),
     "element of another line": ('<body name="a&#10;&#10;b"><joint/></body>', "MuJoCo refuses the model"),
 }
 
@@ -155,6 +155,7 @@ def test_what_is_refused_is_named_with_its_line(case):
     ('<!DOCTYPE m [<!ENTITY a "b">]><mujoco/>', "document type declarations"),
     ("<mujoco>" + "<a>" * 500 + "</a>" * 500 + "</mujoco>", "MAX_DEPTH"),
     ("<mujoco><compiler coordinate='global'/></mujoco>", "MuJoCo refuses the model"),
+    (model('<body><geom size="1e200"/><joint name="j"/></body>'), "a number of body 'body1' is not finite|MuJoCo refuses"),
     ("<mujocoinclude/>", "load the file that includes it"),
     ("<mujoco><option gravity='1e999 0 0'/><worldbody/></mujoco>", "gravity|MuJoCo refuses"),
 ])

@@ -10,7 +10,7 @@ from dalembert.readers.mjcf.element_kinds import CHILDREN, READ, REFUSED, TRANSM
 from dalembert.readers.mjcf.known_elements import known_attributes, known_elements
 
 pytest.importorskip("mujoco")
-NEEDS = {"damper": 'ctrlrange="0 1"'}
+NEEDS = {"damper": 'ctrlrange="0 1"', "intvelocity": 'actrange="0 1"'}
 ACTUATORS = "".join(f'<{tag} name="a_{tag}" joint="j1" {NEEDS.get(tag, "")}/>' for tag in CHILDREN["actuator"])
 MODEL = f"""<mujoco model="all"><compiler angle="radian"/><option><flag/></option>
 <default><mesh/><material/><joint/><geom/><site/><equality/><tendon/><general/>

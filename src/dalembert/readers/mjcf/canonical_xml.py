@@ -38,7 +38,7 @@ from dalembert.readers.mjcf.known_elements import (
 )
 from dalembert.readers.xml import Element
 
-NOT_A_NUMBER = re.compile(r"(?<![\w.])[+-]?nan(?![\w.])", re.IGNORECASE)
+NOT_FINITE = re.compile(r"(?<![\w.])[+-]?(nan|inf|infinity)(?![\w.])", re.IGNORECASE)
 CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 MAX_KEPT = 20 * MAX_LINKS  # elements of the file
 MAX_REPEATED = 5000  # copies of elements: MuJoCo's time grows with their square
@@ -170,8 +170,8 @@ class CanonicalModel:
             if name not in READ.get(kind, ()):
                 self._note(f"{element.tag} {name}", element)
                 continue
-            if name not in NAMES and NOT_A_NUMBER.search(value):
-                _fail(f"<{element.tag}> {name} has a nan. Give a number.", element)
+            if name not in NAMES and NOT_FINITE.search(value):
+                _fail(f"<{element.tag}> {name} is not finite. Give a number.", element)
             if element.tag == "compiler" and name in FOLDERS:
                 self.folders.of_compiler[name] = value
                 continue
@@ -184,8 +184,8 @@ class CanonicalModel:
         for name in (within, child.tag):
             if name in REFUSED:
                 _fail(f"<{child.tag}> in <{element.tag}> is not read. {REFUSED[name]}", child)
-        if child.tag == "deformable" and child.find("flex"):
-            _fail(f"<flex> is not read. {REFUSED['flex']}", child)
+        if child.tag == "deformable" and (flex := child.find("flex")):
+            _fail(f"<flex> in <deformable> is not read. {REFUSED['deformable/flex']}", flex)
         kept = child.tag in children_of(parent, element.tag)
         if not kept and known_attributes(element.tag, child.tag) is None:
             known = known_children(element.tag)

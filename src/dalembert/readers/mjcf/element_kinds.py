@@ -208,7 +208,7 @@ READ: dict[str, tuple[str, ...]] = {
 REFUSED = {
     "composite": "Write its bodies in the file: mujoco.MjSpec.from_file(FILE).to_xml() does.",
     "flexcomp": "Remove it; elastic links are rigid ones with da.Beam.",
-    "flex": "Remove it; elastic links are rigid ones with da.Beam.",
+    "deformable/flex": "Remove it; elastic links are rigid ones with da.Beam.",
     "geom/plugin": "Give the geom a shape of its own, or the body an <inertial>.",
     "mesh/plugin": "Give the mesh a file.",
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from hashlib import sha256
 from typing import (
     Any,
     NamedTuple,
@@ -64,6 +65,7 @@ class MeshAssets:
             if content is None:
                 _stand_in(mesh)
             else:
+                mesh.file = _name_of_content(content, written, self.placements[mesh.name])
                 assets[mesh.file] = content
         for body, geom in _weighed(spec):
             if not _moves(body) and geom.meshname in self.placements:
@@ -109,6 +111,12 @@ def _weighed(spec: Any) -> Iterator[tuple[Any, Any]]:
             massless = geom.mass == 0 or (np.isnan(geom.mass) and geom.density == 0)
             if geom.meshname and not massless and lowest <= geom.group <= highest:
                 yield body, geom
+
+
+def _name_of_content(content: bytes, mesh: MeshFile, placement: MeshPlacement) -> str:
+    """A name that no other mesh has: MuJoCo keeps meshes by name, whatever is taken from vertices."""
+    numbers = b"".join(array.tobytes() for array in placement)
+    return f"{sha256(content + numbers).hexdigest()}.{mesh.ending}"
 
 
 def _moves(body: Any) -> bool:
