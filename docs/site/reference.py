@@ -67,8 +67,10 @@ def names_of() -> dict[str, tuple[str, ...]]:
 
 
 def _sorted(names: tuple[str, ...]) -> tuple[str, ...]:
-    """Functions, then classes, then modules."""
-    return tuple(sorted(names, key=lambda n: (n in da._MODULES, n[0].isupper(), n.lower())))
+    """The mechanism, functions, other classes, modules."""
+    return tuple(
+        sorted(names, key=lambda n: (n != "Mechanism", n in da._MODULES, n[0].isupper(), n.lower()))
+    )
 
 
 def identifier_of(name: str) -> str:
