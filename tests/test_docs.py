@@ -19,6 +19,7 @@ ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 PYTHON = re.compile(r"^```python\n(.*?)^```\n(?:\n```text\n(.*?)^```\n)?", re.DOTALL | re.MULTILINE)
 FILE = re.compile(r"^<!-- file: (\S+) -->\n```\w+\n(.*?)^```\n", re.DOTALL | re.MULTILINE)      # which the page tells its reader to write
+OWN_FOLDER = "<!-- in a folder of its own -->"
 CONSOLE = re.compile(r"^<!-- run -->\n```console\n(.*?)^```\n", re.DOTALL | re.MULTILINE)
 PROGRAM = f'dalembert() {{ "{sys.executable}" -m dalembert.cli "$@"; }}; '      # also where it is not on the path
 LIKE = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE      # '...' stands for any output
@@ -33,11 +34,12 @@ def agree(shown, printed, where):
 
 @pytest.fixture
 def folder(path, tmp_path):
-    """The folder of the page's reader: one with its files if it has any, else that of the sources."""
-    files = FILE.findall(path.read_text(encoding="utf-8"))
+    """The folder of the page's reader: one with its files if it has any, or asks for one, else that of the sources."""
+    page = path.read_text(encoding="utf-8")
+    files = FILE.findall(page)
     for name, text in files:
         (tmp_path / name).write_text(text, encoding="utf-8")
-    return tmp_path if files else ROOT
+    return tmp_path if files or OWN_FOLDER in page else ROOT
 
 
 @EACH_PAGE
@@ -90,6 +92,12 @@ def test_names_of_the_package_exist_unless_the_section_is_called_planned(path):
 def test_links_lead_to_files(path):
     links = re.findall(r"\]\((?!https?:)([^)#]+)", path.read_text(encoding="utf-8"))
     assert [link for link in links if not (path.parent / link).exists()] == []
+
+
+def test_first_steps_begin_with_the_command_of_the_readme():
+    setup, first = (re.search(r"^\$ (python3 .*)$", path.read_text(encoding="utf-8"), re.MULTILINE)[1]
+                    for path in (ROOT / "README.md", ROOT / "docs" / "first_steps.md"))
+    assert setup == first
 
 
 def test_result_of_the_readme_takes_less_than_15_lines():

@@ -40,7 +40,7 @@ TOPICS = (
            "compiled.modal_convergence", "compiled.natural_vibrations", "compiled.static_deflection", "initial_parameters",
            "results.elastic_histories")),
     Topic("sweeps", "Sweeps", "A function or a simulation at many samples.", ("sweeps",)),
-    Topic("showing", "Viewer and reports", "What is seen of mechanisms and runs.", ("views", "report", "viewer", "notebooks")),
+    Topic("showing", "Viewer and reports", "What is seen of mechanisms and runs.", ("views", "reports", "viewer", "notebooks")),
     Topic("systems", "Systems of equations", "The one interface of equations of motion.", ("systems", "formulations.lagrange")),
     Topic("expressions", "Expressions", "Symbols and the functions that take numbers, arrays and expressions alike.", ("expr",)),
     Topic("spatial", "Inertias and conventions", "Inertias of solids, conventions of other engines.", ("spatial", "convert")),
@@ -48,18 +48,20 @@ TOPICS = (
 )  # fmt: skip
 
 
+OTHERS = Topic("others", "Others", "Names of rooms that have no page of their own yet.", ())
+PAGES = (*TOPICS, OTHERS)
+
+
 def topic_of(home: str) -> Topic:
     """Topic of a module, the one with the longest home."""
     inside = home.removeprefix("dalembert.") + "."
     found = [(len(h), topic) for topic in TOPICS for h in topic.homes if inside.startswith(h + ".")]
-    if not found:
-        raise LookupError(f"no topic for {home}: add it to TOPICS in docs/site/reference.py")
-    return max(found, key=lambda pair: pair[0])[1]
+    return max(found, key=lambda pair: pair[0], default=(0, OTHERS))[1]
 
 
 def names_of() -> dict[str, tuple[str, ...]]:
     """Public names by file of the page on which each stands."""
-    names: dict[str, tuple[str, ...]] = {topic.file: () for topic in TOPICS}
+    names: dict[str, tuple[str, ...]] = {topic.file: () for topic in PAGES}
     for name in da.__all__:
         home = da._MODULES.get(name) or da._HOME[name]
         names[topic_of(home).file] += (name,)
@@ -92,7 +94,7 @@ def page_of(topic: Topic, names: tuple[str, ...]) -> str:
 def list_of(names: dict[str, tuple[str, ...]]) -> str:
     """Markdown of the list of all names."""
     blocks = []
-    for topic in TOPICS:
+    for topic in PAGES:
         if names[topic.file]:
             links = [
                 f"[`{name}`]({topic.file}.md#{identifier_of(name)})" for name in names[topic.file]
@@ -106,7 +108,7 @@ def on_config(config: Any) -> Any:
     names = names_of()
     (section,) = [entry for entry in config.nav if "Reference" in entry]
     section["Reference"] += [
-        {topic.title: f"reference/{topic.file}.md"} for topic in TOPICS if names[topic.file]
+        {topic.title: f"reference/{topic.file}.md"} for topic in PAGES if names[topic.file]
     ]
     return config
 
@@ -116,7 +118,7 @@ def on_files(files: Any, config: Any) -> Any:
     from mkdocs.structure.files import File
 
     names = names_of()
-    pages = {topic.file: page_of(topic, names[topic.file]) for topic in TOPICS if names[topic.file]}
+    pages = {topic.file: page_of(topic, names[topic.file]) for topic in PAGES if names[topic.file]}
     for file, text in pages.items():
         files.append(File.generated(config, f"reference/{file}.md", content=text))
     return files
