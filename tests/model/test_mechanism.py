@@ -228,3 +228,11 @@ def test_a_result_that_overflows_is_an_error_not_an_infinity():
 def test_a_mechanism_is_shown_in_a_line():
     text = repr(da.planar_chain(30))
     assert text == f"<Mechanism {da.planar_chain(30).name!r}: 31 bodies, 30 joints, nq = 30, nv = 30>"
+
+
+def test_names_of_frames_are_in_the_order_of_bodies():
+    """Wherever the base stands in the list that is given."""
+    bodies = [da.Body("tip", 1.0), da.Body("base"), da.Body("arm", 1.0)]
+    joints = [da.Joint("b", da.Revolute((0, 1, 0)), "arm", "tip"), da.Joint("a", da.Revolute((0, 1, 0)), "base", "arm")]
+    arm = da.Mechanism("arm", bodies, joints, [da.Frame("tool", "tip")])
+    assert arm.frame_names == (*(body.name for body in arm.bodies), "tool") == ("base", "arm", "tip", "tool")

@@ -106,7 +106,8 @@ def constraint_faults(mechanism: Linkage) -> list[Finding]:
     if len(mechanism.principles) != len(mechanism.constraints):
         why = f"{count} constraints have {len(mechanism.principles)} principles."
         return [_of_mechanism(mechanism.name, why, "Make them by mechanism.constrained(...).")]
-    frames = {*mechanism.frame_names}
+    # names that the mechanism keeps are those of its bodies in order, which it does not have yet
+    frames = {part.name for part in (*mechanism.bodies, *mechanism.frames)}
     joints = {joint.name for joint in mechanism.joints}
     fixed = {joint.name for joint in mechanism.joints if joint.is_fixed}
     for constraint in mechanism.constraints:

@@ -339,6 +339,25 @@ class Run(Records):
         path: Path = display("animate")(self, file, fps, speed, trace, magnify)
         return path
 
+    def view(self, port: int = 0, dark: bool = False) -> Any:
+        """Show the run in the browser, with its mechanism: `da.view(run.mechanism, run)`.
+
+        Needs the extra `view`; `da.view` has the other options.
+
+        Raises
+        ------
+        DalembertError
+            The system has no bodies; viser is not installed.
+
+        Examples
+        --------
+        >>> import dalembert as da
+        >>> with da.simulate(da.planar_chain(1), [0.5], [0.0], 0.1).view() as viewer:
+        ...     viewer.is_open
+        True
+        """
+        return display("view")(self, port, dark)
+
     def summary(self) -> str:
         """Summary in a few lines: duration, method, energies, reason of the end.
 

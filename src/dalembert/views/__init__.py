@@ -13,11 +13,13 @@ from dalembert.views.notebooks import (
     sweep_html,
 )
 from dalembert.views.still import picture
+from dalembert.views.viewer.viewed_runs import view_run
 
 DISPLAYS |= {
     "animate": animate,
     "plot": plot,
     "picture": picture,
+    "view": view_run,
     "mechanism_html": mechanism_html,
     "run_html": run_html,
     "sweep_html": sweep_html,

@@ -1,0 +1,64 @@
+"""`dalembert view`: a robot file, and a run of it, in the browser until Ctrl-C."""
+
+from __future__ import annotations
+
+import threading
+import webbrowser
+from collections.abc import Sequence
+from pathlib import Path
+from typing import (
+    Any,
+    NamedTuple,
+)
+
+from dalembert.commandline.application import UsageError
+from dalembert.errors import MissingFileError
+
+ENDINGS = (".nc", ".zarr")  # of files of runs
+
+
+class Page(NamedTuple):
+    """How the page is shown.
+
+    port (0: any free one), host, dark, browser: whether to open one, mesh_folders: beside those of
+    the robot file
+    """
+
+    port: int
+    host: str
+    dark: bool
+    browser: bool
+    mesh_folders: Sequence[Path]
+
+
+def run_of(mechanism: Any, file: Path) -> Any:
+    """The run of a file that `dalembert simulate --output` wrote.
+
+    Raises
+    ------
+    UsageError, MissingFileError
+        Its name has another ending; there is none.
+    """
+    from dalembert.results.run import Run
+
+    if file.suffix.lower() not in ENDINGS:
+        raise UsageError(f"{str(file)!r} is no run: its name ends in {' or '.join(ENDINGS)}.")
+    if not file.exists():
+        raise MissingFileError("there is no such file.", str(file))
+    return Run.load(mechanism, file)
+
+
+def show(mechanism: Any, run: Any, page: Page, ended: threading.Event) -> None:
+    """Show the page until it is `ended`; Ctrl-C ends it as well."""
+    from dalembert.views.viewer.browser_view import view
+
+    options = {"port": page.port, "host": page.host, "dark": page.dark}
+    with view(mechanism, run, mesh_folders=page.mesh_folders, **options) as viewer:
+        print(f"{viewer.url}  (Ctrl-C ends the viewer)", flush=True)
+        if page.browser:
+            webbrowser.open(viewer.url)
+        try:
+            while not ended.wait(1.0):
+                pass
+        except KeyboardInterrupt:
+            print()

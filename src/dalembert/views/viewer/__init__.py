@@ -1,0 +1,1 @@
+"""The viewer: a mechanism and its runs in the browser, through viser."""

@@ -1,0 +1,66 @@
+"""The server of the page: viser, on this machine alone unless another host is named."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import warnings
+from typing import Any
+
+from dalembert.errors import (
+    DalembertError,
+    DalembertWarning,
+)
+
+LOOPBACK = ("127.0.0.1", "localhost", "::1")
+EXTRA = "The viewer needs viser: pip install 'dalembert[view]'."
+MOST_PORT = 65535
+
+
+def started(host: str, port: int, title: str, is_dark: bool) -> Any:
+    """A server of viser that shows an empty scene.
+
+    Raises
+    ------
+    DalembertError
+        viser is not installed; the port is taken or not allowed.
+    """
+    try:
+        import viser
+    except ImportError:
+        raise DalembertError(EXTRA) from None
+    if not 0 <= port <= MOST_PORT:
+        raise ValueError(f"port is {port}; expected a number from 0 (any free one) to {MOST_PORT}.")
+    if host not in LOOPBACK:
+        warnings.warn(
+            f"the viewer listens on {host}: all who reach this machine over the network can see the "
+            "mechanism and move it, without a password. Leave host= out for this machine alone.",
+            DalembertWarning,
+            stacklevel=3,
+        )
+    try:
+        # viser greets on the standard output
+        with contextlib.redirect_stdout(io.StringIO()):
+            server = viser.ViserServer(host=host, port=port, label=title, verbose=False)
+    except (OSError, RuntimeError) as error:
+        raise DalembertError(f"the viewer cannot listen on {host}, port {port}: {error}.") from None
+    if port and server.get_port() != port:
+        taken = server.get_port()
+        stopped(server)
+        raise DalembertError(
+            f"port {port} is taken (viser would use {taken}). port=0 takes any free one."
+        )
+    server.gui.configure_theme(
+        dark_mode=is_dark,
+        show_logo=False,
+        show_share_button=False,
+        control_width="large",
+        brand_color=(42, 120, 200),
+    )
+    return server
+
+
+def stopped(server: Any) -> None:
+    """Stop a server, in silence."""
+    with contextlib.redirect_stdout(io.StringIO()):
+        server.stop()
