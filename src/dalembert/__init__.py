@@ -40,6 +40,7 @@ _HOMES = {
         "Spherical",
         "Universal",
     ),
+    "dalembert.views.viewer.browser_view": ("Viewer", "view"),
     "dalembert.model.external_forces": ("ExternalForce",),
     "dalembert.model.findings": ("Finding",),
     "dalembert.spatial.inertias": ("Inertia",),

@@ -188,6 +188,8 @@ from dalembert.sweeps.sweep import Sweep as Sweep
 from dalembert.sweeps.sweep import sweep as sweep
 from dalembert.systems.system import System as System
 from dalembert.tracing.quantity import Quantity as Quantity
+from dalembert.views.viewer.browser_view import Viewer as Viewer
+from dalembert.views.viewer.browser_view import view as view
 from dalembert.writers.save import save as save
 
 __all__ = [
@@ -262,6 +264,7 @@ __all__ = [
     "Universal",
     "UnknownNameError",
     "VibrationModel",
+    "Viewer",
     "Visual",
     "absolute",
     "acos",
@@ -379,6 +382,7 @@ __all__ = [
     "tip_load",
     "velocity_limits",
     "vibration_model",
+    "view",
     "where",
 ]
 

@@ -513,6 +513,41 @@ def simulate(
 
 
 @app.command
+def view(
+    file: File,
+    run: Annotated[
+        Path | None, Argument("Run that `simulate --output` wrote: .nc or .zarr.", "RUN")
+    ] = None,
+    port: Annotated[
+        int, Option(min=0, max=65535, metavar="N", help="Port of the page; 0 is any free one.")
+    ] = 0,
+    host: Annotated[
+        str,
+        Option(metavar="HOST", help="Address of the page; another opens it to the network."),
+    ] = "127.0.0.1",
+    meshes: Annotated[
+        Path | None,
+        Option(
+            metavar="FOLDER", help="Another folder of meshes: a package, or a folder of packages."
+        ),
+    ] = None,
+    dark: Annotated[bool, Option("--dark", help="A dark page.")] = False,
+    no_open: Annotated[bool, Option("--no-open", help="Open no browser.")] = False,
+    reading: Reading = AS_USUAL,
+) -> None:
+    """Show a model in the browser, until Ctrl-C.
+
+    With sliders for its joints, and the equations with their values; with a RUN, its motion and
+    diagrams. The page is of this machine alone. Needs pip install 'dalembert[view]'.
+    """
+    from dalembert.commandline.viewing import Page, run_of, show
+
+    mechanism = reading.load(file)
+    motion = None if run is None else run_of(mechanism, run)
+    show(mechanism, motion, Page(port, host, dark, not no_open, [meshes] if meshes else []))
+
+
+@app.command
 def codegen(
     file: File,
     functions: Annotated[

@@ -48,17 +48,23 @@ def run_of(mechanism: Any, file: Path) -> Any:
     return Run.load(mechanism, file)
 
 
-def show(mechanism: Any, run: Any, page: Page, ended: threading.Event) -> None:
-    """Show the page until it is `ended`; Ctrl-C ends it as well."""
+def show(mechanism: Any, run: Any, page: Page) -> None:
+    """Show the page until Ctrl-C."""
     from dalembert.views.viewer.browser_view import view
 
-    options = {"port": page.port, "host": page.host, "dark": page.dark}
-    with view(mechanism, run, mesh_folders=page.mesh_folders, **options) as viewer:
+    viewer = view(
+        mechanism,
+        run,
+        port=page.port,
+        host=page.host,
+        dark=page.dark,
+        mesh_folders=page.mesh_folders,
+    )
+    with viewer:
         print(f"{viewer.url}  (Ctrl-C ends the viewer)", flush=True)
         if page.browser:
             webbrowser.open(viewer.url)
         try:
-            while not ended.wait(1.0):
-                pass
+            threading.Event().wait()
         except KeyboardInterrupt:
             print()

@@ -43,7 +43,7 @@ from dalembert.views.viewer.control_panel import (
     findings_html,
 )
 from dalembert.views.viewer.coordinate_controls import (
-    Coordinate,
+    SliderCoordinate,
     coordinates_of,
 )
 from dalembert.views.viewer.diagram_panels import (
@@ -70,6 +70,7 @@ if TYPE_CHECKING:
 MAX_BODIES = 2000  # of a mechanism that is shown
 FRAME = 1 / 30  # s between pictures of a motion that is played
 NUMBERS = 0.1  # s between numbers and cursors beside it
+MOST_POSTURES = 50  # of each trajectory, that the camera frames
 HOST = "127.0.0.1"
 FRAME_HEIGHT = 620  # pixels, in a notebook
 PANEL = 380  # pixels of the panel of equations and diagrams
@@ -158,13 +159,6 @@ def view(
         raise
 
 
-def view_run(run: Run, port: int = 0, dark: bool = False) -> Viewer:
-    """Show a run with the mechanism of its first trajectory; see `Run.view`."""
-    if run.system.mechanism is None:
-        raise DalembertError(f"{run.system.name!r} has no bodies to show. run.plot() draws diagrams.")
-    return view(run.own_mechanism(), run, port=port, dark=dark)
-
-
 def _start(mechanism: Mechanism, states: RunStates | None, q: Any) -> np.ndarray:
     """The posture at the beginning (nq,)."""
     if q is not None:
@@ -189,7 +183,7 @@ class Viewer:
         self.is_open = True
         self.lock = threading.RLock()
         self.changed = threading.Event()
-        self.wanted: tuple[Coordinate, float] | None = None
+        self.wanted: tuple[SliderCoordinate, float] | None = None
         run = stage.run
         self.state = self._at_rest(start) if run is None else run.at(run.times[0])
         self.clock = None if run is None else PlayingClock(run.times[0], run.times[-1])
@@ -209,8 +203,8 @@ class Viewer:
     def _build(self, start: np.ndarray, dark: bool) -> None:
         """Make the page: scene, controls at the right, equations and diagrams at the left."""
         gui, run = self.server.gui, self.stage.run
-        postures = start[None] if run is None else run.q[:, :: max(1, len(run.times) // 50)]
-        self.stage.set_surroundings(postures.reshape(-1, self.stage.mechanism.nq), dark)
+        postures = start[None] if run is None else run.postures(MOST_POSTURES)
+        self.stage.set_surroundings(postures, dark)
         self.playback = None
         if run is not None:
             self.playback = PlaybackControls(gui, run.times, run.count)
@@ -272,7 +266,7 @@ class Viewer:
             if control is not None:
                 control.on_update(lambda _: self._go_to(clock.t))
 
-    def _slider_moved(self, coordinate: Coordinate, value: float) -> None:
+    def _slider_moved(self, coordinate: SliderCoordinate, value: float) -> None:
         """Remember the newest value of a slider; the worker moves there."""
         self.wanted = (coordinate, value)
         self.changed.set()
@@ -297,7 +291,7 @@ class Viewer:
                     self._refresh()
 
     def _form(self) -> None:
-        """Form closed forms beside: those of large robots take a while."""
+        """Form closed forms beside all else: large robots take a while."""
         self.equations.form()
         self.changed.set()
 
@@ -324,7 +318,7 @@ class Viewer:
                 self.state = self.stage.run.at(t, self.playback.chosen)
                 self._refresh()
 
-    def _refresh(self, but: Coordinate | None = None) -> None:
+    def _refresh(self, but: SliderCoordinate | None = None) -> None:
         """Show the state; the slider of one coordinate stays as it is."""
         with self.lock, self.server.atomic():
             self.stage.show(self.state, self.shown)

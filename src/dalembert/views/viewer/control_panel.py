@@ -1,4 +1,4 @@
-"""Controls of the page: playback, what is shown, a slider for each coordinate, findings."""
+"""Controls of the page: playback, choice of parts, a slider for each coordinate, findings."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import numpy as np
 
 from dalembert.model.findings import Finding
 from dalembert.model.mechanism import Mechanism
-from dalembert.views.viewer.coordinate_controls import Coordinate
+from dalembert.views.viewer.coordinate_controls import SliderCoordinate
 from dalembert.views.viewer.escaped import (
     short,
     text,
@@ -38,7 +38,9 @@ Say = Callable[..., None]
 class CoordinateSliders:
     """A slider for each coordinate, in folders; `moved` is told which one a person has moved."""
 
-    def __init__(self, gui: Any, coordinates: Sequence[Coordinate], moved: Say, q: np.ndarray):
+    def __init__(
+        self, gui: Any, coordinates: Sequence[SliderCoordinate], moved: Say, q: np.ndarray
+    ):
         self.coordinates = coordinates[:MOST_SLIDERS]
         self.sliders: list[Any] = []
         for group, title in FOLDERS.items():
@@ -51,7 +53,7 @@ class CoordinateSliders:
         if len(coordinates) > MOST_SLIDERS:
             gui.add_html(_remark(f"the first {MOST_SLIDERS} of {len(coordinates)} coordinates"))
 
-    def _slider(self, gui: Any, coordinate: Coordinate, moved: Say, q: np.ndarray) -> Any:
+    def _slider(self, gui: Any, coordinate: SliderCoordinate, moved: Say, q: np.ndarray) -> Any:
         slider = gui.add_slider(
             f"{short(coordinate.name)} [{coordinate.unit}]",
             float(coordinate.low),
@@ -68,14 +70,14 @@ class CoordinateSliders:
 
         return slider
 
-    def set(self, q: np.ndarray, but: Coordinate | None = None) -> None:
+    def set(self, q: np.ndarray, but: SliderCoordinate | None = None) -> None:
         """Show coordinates (nq,); not on the slider that a person is moving."""
         for coordinate, slider in zip(self.coordinates, self.sliders, strict=True):
             if coordinate is not but:
                 slider.value = coordinate.value(q)
 
 
-def _hint(coordinate: Coordinate) -> str:
+def _hint(coordinate: SliderCoordinate) -> str:
     limits = "limits of the joint" if coordinate.has_limits else "without limits"
     return f"{short(coordinate.name)}: {limits}"
 

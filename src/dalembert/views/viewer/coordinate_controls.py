@@ -30,7 +30,7 @@ MOST = 1e4  # of a limit, in degrees or metres: beyond, it is none
 
 
 @dataclass(frozen=True)
-class Coordinate:
+class SliderCoordinate:
     """A number that a slider moves.
 
     name : of the coordinate
@@ -89,29 +89,29 @@ class Coordinate:
         return q
 
 
-def coordinates_of(mechanism: Mechanism, q: np.ndarray) -> list[Coordinate]:
+def coordinates_of(mechanism: Mechanism, q: np.ndarray) -> list[SliderCoordinate]:
     """Coordinates of a mechanism in their order; ranges hold the values of a posture."""
     reach = Proportions.of(mechanism).reach
     units = system_of(mechanism).coordinate_units
-    found: list[Coordinate] = []
+    found: list[SliderCoordinate] = []
     for holder in mechanism.holders:
         found += _of_holder(mechanism, holder, units, reach)
     return [_around(coordinate, q) for coordinate in found]
 
 
-def _around(coordinate: Coordinate, q: np.ndarray) -> Coordinate:
+def _around(coordinate: SliderCoordinate, q: np.ndarray) -> SliderCoordinate:
     """The coordinate with a range about a position that has no limits, as that of a base far away."""
     if coordinate.unit != "m" or coordinate.has_limits or coordinate.turn is not None:
         return coordinate
     middle = round(float(np.asarray(q)[coordinate.at]), 2)
     half = (coordinate.high - coordinate.low) / 2
     moved = {**coordinate.__dict__, "low": middle - half, "high": middle + half}
-    return Coordinate(**moved)
+    return SliderCoordinate(**moved)
 
 
 def _of_holder(
     mechanism: Mechanism, holder: CoordinateHolder, units: Sequence[str], reach: float
-) -> Iterator[Coordinate]:
+) -> Iterator[SliderCoordinate]:
     group = "deflections" if holder.is_body else "joints"
     if holder.type.name in ("free", "planar"):
         group = "base"
@@ -121,13 +121,15 @@ def _of_holder(
     if turning is not None:
         for k, turn in enumerate(TURNS):
             name = f"{holder.name}.{turn}"
-            yield Coordinate(name, "°", -180, 180, start + turning, k, holder.name, group)
+            yield SliderCoordinate(name, "°", -180, 180, start + turning, k, holder.name, group)
     for k, name in enumerate(names):
         if turning is not None and turning <= k < turning + 4:
             continue
         unit = "°" if units[start + k] == "rad" else "m"
         low, high, has_limits = _range(mechanism, holder, k, unit, reach)
-        yield Coordinate(name, unit, low, high, start + k, None, holder.name, group, has_limits)
+        yield SliderCoordinate(
+            name, unit, low, high, start + k, None, holder.name, group, has_limits
+        )
 
 
 def _range(

@@ -42,7 +42,7 @@ VALUE = "opacity:.7;white-space:nowrap;padding-left:.4em;font-variant-numeric:ta
 
 
 class FormRow(NamedTuple):
-    """A row of a closed form: what it is of, its label, and its MathML."""
+    """A row of a closed form: its quantity, its label, and its MathML."""
 
     quantity: str
     label: str

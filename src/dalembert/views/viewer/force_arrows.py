@@ -27,7 +27,7 @@ from dalembert.model.numbers import (
 from dalembert.views.proportions import Proportions
 from dalembert.views.viewer.moving_places import (
     MovingPlaces,
-    Places,
+    ViewedPlaces,
 )
 from dalembert.views.viewer.swept_shapes import (
     arc,
@@ -142,7 +142,7 @@ class ForceArrows:
         if np.isfinite(size):
             self.largest[turns] = max(self.largest[turns], size)
 
-    def draw_joint_forces(self, places: Places, tau: np.ndarray | None) -> None:
+    def draw_joint_forces(self, places: ViewedPlaces, tau: np.ndarray | None) -> None:
         """Draw forces (nv,) of joints; without forces all are hidden."""
         self.expect(tau)
         for joint, arrow in zip(self.joints, self.of_joints, strict=True):
@@ -153,7 +153,9 @@ class ForceArrows:
             own = tau[joint.at] if joint.axis is None else tau[joint.at] * joint.axis
             arrow.draw(self._along(joint.turns, pose[:, 3], pose[:, :3] @ own))
 
-    def draw_reactions(self, places: Places, reactions: Mapping[str, np.ndarray] | None) -> None:
+    def draw_reactions(
+        self, places: ViewedPlaces, reactions: Mapping[str, np.ndarray] | None
+    ) -> None:
         """Draw reactions (6,), torque first, in world axes at the frames of their constraints."""
         for (name, end), force, torque in zip(
             self.ends, self.of_forces, self.of_torques, strict=True

@@ -9,13 +9,13 @@ import numpy as np
 from dalembert.analysis.loop_closing import assemble
 from dalembert.errors import DalembertError
 from dalembert.model.mechanism import Mechanism
-from dalembert.views.viewer.coordinate_controls import Coordinate
+from dalembert.views.viewer.coordinate_controls import SliderCoordinate
 
 STEP = 0.1  # rad or m, in which a coordinate of a loop is moved, so that it stays on its branch
 
 
 def moved(
-    mechanism: Mechanism, q: np.ndarray, coordinate: Coordinate, value: float
+    mechanism: Mechanism, q: np.ndarray, coordinate: SliderCoordinate, value: float
 ) -> tuple[np.ndarray, bool]:
     """Coordinates (nq,) with another value of one, in the slider's unit; loops are closed.
 
@@ -33,7 +33,7 @@ def moved(
     return q, True
 
 
-def _closed(mechanism: Mechanism, q: np.ndarray, coordinate: Coordinate) -> np.ndarray | None:
+def _closed(mechanism: Mechanism, q: np.ndarray, coordinate: SliderCoordinate) -> np.ndarray | None:
     held = (coordinate.holder,) if coordinate.group != "deflections" else ()
     try:
         with warnings.catch_warnings():

@@ -16,7 +16,7 @@ from dalembert.views.proportions import (
     Proportions,
     box_of,
 )
-from dalembert.views.viewer.moving_places import Places
+from dalembert.views.viewer.moving_places import ViewedPlaces
 from dalembert.views.viewer.quaternions import quaternion
 
 ELLIPSOID = np.sqrt(
@@ -28,7 +28,7 @@ BALL = (224, 138, 60)
 WHOLE = (214, 47, 47)
 
 
-class Ellipsoid(NamedTuple):
+class InertiaEllipsoid(NamedTuple):
     """The homogeneous ellipsoid with a body's mass and inertia.
 
     body : index of the body
@@ -41,8 +41,8 @@ class Ellipsoid(NamedTuple):
     semi_axes: np.ndarray
 
 
-def ellipsoid_of(body: Body, index: int) -> Ellipsoid | None:
-    """Ellipsoid of a body with mass and moments of inertia, else None.
+def ellipsoid_of(body: Body, index: int) -> InertiaEllipsoid | None:
+    """InertiaEllipsoid of a body with mass and moments of inertia, else None.
 
     a^2 = 5 (I2 + I3 - I1) / (2 m)
 
@@ -60,7 +60,7 @@ def ellipsoid_of(body: Body, index: int) -> Ellipsoid | None:
     if not semi_axes.max() > 0:
         return None
     centre = np.array([as_float(x) for x in body.com])
-    return Ellipsoid(index, centre, axes, np.maximum(semi_axes, THINNEST * semi_axes.max()))
+    return InertiaEllipsoid(index, centre, axes, np.maximum(semi_axes, THINNEST * semi_axes.max()))
 
 
 class MassMarks:
@@ -80,7 +80,7 @@ class MassMarks:
                 self.balls.append(_ball(scene, f"{parent}/com", self.centres[k], radius, BALL))
         self.whole = _ball(scene, f"{name}/com", np.zeros(3), 1.8 * radius, WHOLE)
 
-    def move(self, places: Places) -> None:
+    def move(self, places: ViewedPlaces) -> None:
         """Place the centre of mass of all moving bodies; the others ride on their bodies."""
         masses = self.masses[1:]
         if masses.sum() <= 0:
@@ -97,7 +97,7 @@ class MassMarks:
             node.visible = centres and self.masses[1:].sum() > 0
 
 
-def _ellipsoid_node(scene: Any, parent: str, ellipsoid: Ellipsoid) -> Any:
+def _ellipsoid_node(scene: Any, parent: str, ellipsoid: InertiaEllipsoid) -> Any:
     return scene.add_icosphere(
         f"{parent}/inertia",
         1.0,

@@ -21,7 +21,7 @@ from dalembert.views.constraint_marks import (
 from dalembert.views.stick_figure import placements
 
 
-class Places(NamedTuple):
+class ViewedPlaces(NamedTuple):
     """Placements at K postures, each (K, number, 3, 4) = [R, p] in world axes.
 
     bodies, frames : in the order of the mechanism
@@ -34,9 +34,9 @@ class Places(NamedTuple):
     sections: np.ndarray
     ends: np.ndarray
 
-    def at(self, k: int) -> Places:
+    def at(self, k: int) -> ViewedPlaces:
         """The placements at one posture, without the axis of postures."""
-        return Places(*(part[k] for part in self))
+        return ViewedPlaces(*(part[k] for part in self))
 
 
 class MovingPlaces:
@@ -53,7 +53,7 @@ class MovingPlaces:
         named = [FramePlace(name) for name in self.names]
         self.listed = [*named, *sections, *ConstraintMarks.of(mechanism).places]
 
-    def at(self, q: np.ndarray) -> Places:
+    def at(self, q: np.ndarray) -> ViewedPlaces:
         """Placements at postures (K, nq) [rad, m]."""
         q = np.atleast_2d(np.asarray(q, dtype=float))
         found = placements(self.with_frames, q, self.listed) if self.listed else None
@@ -61,7 +61,7 @@ class MovingPlaces:
         cuts = np.cumsum([self.bodies, self.frames, self.beams * POINTS])
         bodies, frames, sections, ends = np.split(found, cuts, axis=1)
         shape = (len(q), self.beams, POINTS, 3, 4)
-        return Places(bodies, frames, sections.reshape(shape), ends)
+        return ViewedPlaces(bodies, frames, sections.reshape(shape), ends)
 
     def ends_of_constraints(self) -> list[tuple[str, int]]:
         """Name of each constraint with the index of the frame that its reaction acts at."""

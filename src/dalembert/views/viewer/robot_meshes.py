@@ -1,4 +1,4 @@
-"""Meshes of a mechanism, by body: those of its files where there are any, else its solids."""
+"""Meshes of a mechanism, by body: from its files where there are any, else its solids."""
 
 from __future__ import annotations
 

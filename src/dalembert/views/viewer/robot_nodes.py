@@ -14,7 +14,7 @@ from dalembert.model.mechanism import Mechanism
 from dalembert.views.beam_curves import POINTS
 from dalembert.views.proportions import Proportions
 from dalembert.views.solid_data import COLOURS
-from dalembert.views.viewer.moving_places import Places
+from dalembert.views.viewer.moving_places import ViewedPlaces
 from dalembert.views.viewer.quaternions import quaternion
 from dalembert.views.viewer.robot_meshes import BodyMesh
 from dalembert.views.viewer.swept_shapes import (
@@ -60,7 +60,7 @@ class RobotNodes:
             side="double" if opacity <= LEAST_OPACITY else "front",
         )
 
-    def move(self, places: Places) -> None:
+    def move(self, places: ViewedPlaces) -> None:
         """Place the bodies, and bend the beams."""
         for node, pose in zip(self.bodies, places.bodies, strict=True):
             node.position = pose[:, 3]

@@ -76,6 +76,11 @@ class RunStates:
         between = np.asarray(self.mechanism.integrate(q[k], step))
         return ViewedState(between, qd[k] + part * (qd[k + 1] - qd[k]), tau, t)
 
+    def postures(self, most: int) -> np.ndarray:
+        """Coordinates (n, nq) at records along each trajectory, at most so many of each."""
+        keep = np.unique(np.linspace(0, len(self.times) - 1, most).round().astype(int))
+        return np.concatenate(self.q[:MOST_GHOSTS, keep])
+
     def largest_forces(self) -> np.ndarray | None:
         """The largest |tau| of each entry (nv,); None where forces are not known."""
         if self.tau is None:

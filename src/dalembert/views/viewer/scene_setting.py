@@ -1,4 +1,4 @@
-"""What is around a robot: the ground with its scale, light, and a camera that frames the motion."""
+"""The surroundings of a robot: the ground with its scale, light, and a camera that frames the motion."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ MARGIN = 1.2  # of the distance that just frames the motion
 VIEW = np.array([0.9, -1.0, 0.55])  # from which a motion in space is seen: right, back, up
 FRONT = 0.15  # of the height above a planar motion, of the distance to it
 FLAT = 1e-3  # of the largest extent: a motion thinner than that is planar
+UPRIGHT = 0.1  # cosine of the least angle between a plane's normal and the vertical
 FOV = np.deg2rad(45)
 LEAST = 0.05  # m, of a motion
 DARK = {"cell": (66, 71, 79), "section": (96, 103, 113), "scale": (190, 198, 206)}
@@ -26,7 +27,7 @@ LIGHT = {"cell": (222, 226, 230), "section": (186, 193, 200), "scale": (90, 100,
 
 
 class Surroundings(NamedTuple):
-    """Where a motion is.
+    """The place of a motion.
 
     low, high : (3,) corners of the box around it [m], in the axes
     axes : (3, 3) in columns: to the right, to the back, up, which is against gravity
@@ -39,14 +40,15 @@ class Surroundings(NamedTuple):
     is_planar: bool
 
     @classmethod
-    def of(cls, origins: np.ndarray, hulls: np.ndarray, gravity: np.ndarray) -> Surroundings:
-        """The box around points of shapes; whether it is planar is told by origins of bodies.
+    def of(
+        cls, origins: np.ndarray, hulls: np.ndarray, gravity: np.ndarray, turning: np.ndarray
+    ) -> Surroundings:
+        """The box around points of shapes.
 
-        origins (n, 3), hulls (m, 3), gravity (3,)
+        origins (n, 3) of bodies, hulls (m, 3), gravity (3,), axes of joints that turn (k, 3): the
+        motion is planar where these are parallel, or else by the origins
         """
-        axes = _axes(origins, gravity)
-        extent = np.ptp(origins @ axes, axis=0)
-        is_planar = bool(extent[1] < FLAT * max(extent.max(), LEAST))
+        axes, is_planar = _axes(origins, gravity, turning)
         points = np.concatenate([origins, hulls]) @ axes
         return cls(points.min(axis=0), points.max(axis=0), axes, is_planar)
 
@@ -73,21 +75,32 @@ class Surroundings(NamedTuple):
         return float(power * next(step for step in (*STEPS, 10.0) if step * power >= rough))
 
 
-def _axes(points: np.ndarray, gravity: np.ndarray) -> np.ndarray:
-    """To the right, to the back and up; the back is across a planar motion that is upright."""
+def _axes(origins: np.ndarray, gravity: np.ndarray, turning: np.ndarray) -> tuple[np.ndarray, bool]:
+    """To the right, to the back and up; and whether the back is across a planar motion."""
     size = float(np.linalg.norm(gravity))
     up = -gravity / size if size > 0 else np.array([0.0, 0.0, 1.0])
-    extent = np.ptp(points, axis=0)
-    thin = int(np.argmin(extent))
-    across = np.eye(3)[thin]
-    right = np.cross(across, up)
-    if extent[thin] > FLAT * max(extent.max(), LEAST) or np.linalg.norm(right) < 0.5:
-        right = np.eye(3)[0] if abs(up[0]) < 0.9 else np.eye(3)[1]
+    across = _across(origins, turning)
+    right = np.eye(3)[0] if abs(up[0]) < 0.9 else np.eye(3)[1]
+    is_planar = False
+    if across is not None and abs(float(across @ up)) < UPRIGHT:
+        right = np.cross(across, up)
+        is_planar = True
     right = right - up * (up @ right)
     right /= np.linalg.norm(right)
     if right[int(np.argmax(np.abs(right)))] < 0:
         right = -right
-    return np.stack([right, np.cross(up, right), up], axis=1)
+    return np.stack([right, np.cross(up, right), up], axis=1), is_planar
+
+
+def _across(origins: np.ndarray, turning: np.ndarray) -> np.ndarray | None:
+    """Unit vector across a planar motion; None of a motion in space."""
+    if len(turning):
+        is_parallel = np.linalg.norm(np.cross(turning, turning[0]), axis=1) < FLAT
+        return np.asarray(turning[0]) if is_parallel.all() else None
+    extent = np.ptp(origins, axis=0)
+    thin = int(np.argmin(extent))
+    is_thin = extent[thin] < FLAT * max(extent.max(), LEAST)
+    return np.eye(3)[thin] if is_thin else None
 
 
 def set_scene(server: Any, around: Surroundings, is_dark: bool) -> None:

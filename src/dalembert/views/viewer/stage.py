@@ -1,4 +1,4 @@
-"""The scene of one mechanism and its run: what stands in it, and how it follows a state."""
+"""The scene of one mechanism and its run, which follow a state."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from dalembert.views.viewer.holding_forces import reactions_at
 from dalembert.views.viewer.mass_marks import MassMarks
 from dalembert.views.viewer.moving_places import (
     MovingPlaces,
-    Places,
+    ViewedPlaces,
 )
 from dalembert.views.viewer.quaternions import quaternion
 from dalembert.views.viewer.robot_meshes import (
@@ -93,10 +93,17 @@ class Stage:
         points, bodies = corners(self.meshes)
         poses = places.bodies[:, bodies]
         hulls = np.einsum("knij,nj->kni", poses[..., :3], points) + poses[..., 3]
-        around = Surroundings.of(origins, hulls.reshape(-1, 3), gravity)
+        turning = [
+            places.bodies[0, joint.body, :, :3] @ joint.axis
+            for joint in self.forces.joints
+            if joint.turns and joint.axis is not None
+        ]
+        around = Surroundings.of(
+            origins, hulls.reshape(-1, 3), gravity, np.array(turning).reshape(-1, 3)
+        )
         set_scene(self.server, around, is_dark)
 
-    def show(self, state: ViewedState, shown: Any) -> Places:
+    def show(self, state: ViewedState, shown: Any) -> ViewedPlaces:
         """Move everything to a state; `shown` says which parts are to be seen."""
         places = self.places.at(state.q).at(0)
         self.robot.move(places)
@@ -108,7 +115,7 @@ class Stage:
         self.forces.draw_reactions(places, reactions)
         return places
 
-    def _show_frames(self, places: Places, visible: bool) -> None:
+    def _show_frames(self, places: ViewedPlaces, visible: bool) -> None:
         poses = np.concatenate([places.bodies, places.frames])
         for node, pose in zip(self.frames, poses, strict=True):
             node.visible = visible
