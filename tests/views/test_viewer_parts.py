@@ -188,7 +188,7 @@ def test_the_ground_is_against_gravity_and_planar_motions_are_seen_from_the_fron
     places = MovingPlaces(arm).at([0.3, 0.2, 0.4]).at(0)
     origins = places.bodies[..., 3]
     up = -np.array([float(x) for x in arm.gravity]) / 9.81
-    around = Surroundings.of(origins, origins, np.array([float(x) for x in arm.gravity]), np.array([[0, 0, 1.0]] * 3))
+    around = Surroundings.of(origins, origins, np.array([float(x) for x in arm.gravity]), np.array([[0, 1.0, 0]] * 3))
     np.testing.assert_allclose(around.axes[:, 2], up, atol=1e-12)
     assert around.is_planar and np.linalg.det(around.axes) == pytest.approx(1)
     assert 0.1 < around.cell / around.radius < 0.5
