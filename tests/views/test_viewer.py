@@ -69,6 +69,5 @@ def test_a_slider_moves_a_loop_that_stays_closed(page, loop):
 def test_names_of_files_are_text(page):
     page, viewer = page
     viewer.shown.boxes["frames"].value = True
-    page.get_by_text("Frames").first.click()
     page.wait_for_timeout(300)
     assert page.locator("img[src=x]").count() == 0 and "<img src=x onerror" in page.inner_text("body")

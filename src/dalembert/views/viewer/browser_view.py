@@ -62,7 +62,7 @@ from dalembert.views.viewer.run_states import (
     RunStates,
     ViewedState,
 )
-from dalembert.views.viewer.stage import Stage
+from dalembert.views.viewer.stage import ViewerScene
 
 if TYPE_CHECKING:
     from dalembert.results.run import Run
@@ -153,7 +153,7 @@ def view(
         warnings.warn(listed(findings), DalembertWarning, stacklevel=2)
     server = viewer_server.started(host, port, short(mechanism.name), dark)
     try:
-        return Viewer(server, mechanism, Stage(server, numbers, meshes, states), start, dark)
+        return Viewer(server, mechanism, ViewerScene(server, numbers, meshes, states), start, dark)
     except BaseException:
         viewer_server.stopped(server)
         raise
@@ -174,7 +174,7 @@ class Viewer:
     """
 
     def __init__(
-        self, server: Any, mechanism: Mechanism, stage: Stage, start: np.ndarray, dark: bool
+        self, server: Any, mechanism: Mechanism, stage: ViewerScene, start: np.ndarray, dark: bool
     ):
         self.server = server
         self.mechanism = mechanism

@@ -41,7 +41,7 @@ MOST_LABELS = 60  # frames whose names are shown
 ROBOT = "/robot"
 
 
-class Stage:
+class ViewerScene:
     """All nodes of the scene; nothing in it waits for a browser."""
 
     def __init__(
