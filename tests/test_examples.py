@@ -70,7 +70,8 @@ VECTORS = {name: x for name, x in FUNCTIONS.items() if {"q", "qd", "p"} & set(in
 
 
 @pytest.mark.parametrize("name", ALL)
-def test_examples_run_and_print_what_they_show(name):
+def test_examples_run_and_print_what_they_show(name, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     example = sections(ALL[name].__doc__).get("Examples", "")
     assert ">>> " in example, f"help({name}) has no example"
     printed = []

@@ -7,11 +7,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dalembert.analysis.loop_closing import assemble
+from dalembert.analysis.constrained_functions import inverse_dynamics
+from dalembert.analysis.loop_closing import assemble, project
 from dalembert.controllers import ComputedTorque, Sinusoids
 from dalembert.errors import DalembertError, DalembertWarning
 from dalembert.model.joints import Continuous, Free, Prismatic, Revolute
-from dalembert.model.limit_vectors import velocity_limits
+from dalembert.model.limit_vectors import effort_limits, velocity_limits
 from dalembert.model.mechanism import Mechanism
 from dalembert.model.numbers import as_float
 from dalembert.simulation.simulate import simulate
@@ -19,11 +20,15 @@ from dalembert.views.posture import posture
 
 FREQUENCY = 2.0  # rad/s, of the first joint; each further one is a little faster
 FASTER = 0.15  # of the frequency, from joint to joint
+FASTEST = 2.0  # times the frequency
 AMPLITUDES = {"turn": 0.35, "slide": 0.06}  # [rad], [m]
-SHARE_OF_SPEED, SHARE_OF_ROOM = 0.4, 0.6  # of the limits that the motion uses
+SHARE_OF_SPEED, SHARE_OF_ROOM, SHARE_OF_EFFORT = 0.4, 0.6, 0.95  # of limits that are used
+SHARES = (1.0, 0.5, 0.25, 0.1)  # of the amplitudes, until efforts are within limits
+SAMPLES = 60  # times at which efforts are looked at
 BANDWIDTH = 20.0  # rad/s, of the controller
 DURATION, FALL = 4.0, 0.6  # s, of a motion, and of a throw
-THROW, SPIN = 2.9, (0.5, 1.6, 0.4)  # m/s upwards, rad/s
+THROW, SPIN = 2.9, (1.2, 4.0, 1.0)  # m/s upwards, rad/s where limits are 1 rad/s or more
+PUSH, AT_REST = 0.5, 1e-6  # rad/s, m/s
 RECORDS = 400
 MOST_FREEDOMS = 60  # beyond them no motion is simulated unasked
 SIMPLE = (Revolute, Continuous, Prismatic)
@@ -60,40 +65,68 @@ def example_motion(mechanism: Mechanism, q: Any, t: float | None) -> ExampleMoti
 
 
 def _run(mechanism: Mechanism, q: Any, wanted: float | None) -> tuple[Any, str]:
+    """The run, and how it came about."""
     start = posture(mechanism) if q is None else np.asarray(q, dtype=float)
-    is_afloat = any(isinstance(joint.type, Free) for joint in mechanism.independent_joints)
-    t = (FALL if is_afloat else DURATION) if wanted is None else wanted
-    record = t / RECORDS
     if _is_simple(mechanism):
-        path = _waves(mechanism, start)
-        law = ComputedTorque(mechanism, path, BANDWIDTH**2)
-        rates = path(0.0)[1]
-        words = (
-            f"Each joint follows a sinusoid about its start for {t:g} s, under a computed-torque "
-            f"controller with a bandwidth of {BANDWIDTH:g} rad/s."
-        )
-        return simulate(mechanism, start, rates, t, control=law, record=record), words
+        return _driven(mechanism, start, DURATION if wanted is None else wanted)
     if mechanism.constraints:
         start = assemble(mechanism, start)
-    if is_afloat:
-        words = f"Thrown up, turning, without a drive and without contacts, for {t:g} s."
-        return simulate(mechanism, start, _thrown(mechanism), t, record=record), words
-    words = f"Released at rest, the mechanism moves under gravity and its springs for {t:g} s."
-    return simulate(mechanism, start, np.zeros(mechanism.nv), t, record=record), words
+    if _is_afloat(mechanism):
+        return _thrown(mechanism, start, wanted)
+    t = DURATION if wanted is None else wanted
+    run = simulate(mechanism, start, np.zeros(mechanism.nv), t, record=t / RECORDS)
+    if np.nanmax(np.abs(run.qd), initial=0.0) > AT_REST:
+        words = f"Released at rest, the mechanism moves under gravity and its springs for {t:g} s."
+        return run, words
+    push = _allowed(mechanism, start, np.full(mechanism.nv, PUSH))
+    words = f"As it stays at rest by itself, the mechanism is pushed, and moves for {t:g} s."
+    return simulate(mechanism, start, push, t, record=t / RECORDS), words
 
 
-def _thrown(mechanism: Mechanism) -> np.ndarray:
-    """Velocities of a throw: up, and turning, of bodies on free joints."""
-    qd = np.zeros(mechanism.nv)
+def _driven(mechanism: Mechanism, start: np.ndarray, t: float) -> tuple[Any, str]:
+    """A run in which a controller moves all joints."""
+    path = _within_efforts(mechanism, start, t)
+    law = ComputedTorque(mechanism, path, BANDWIDTH**2)
+    record = t / RECORDS
+    # the law makes up for friction, which would stick and slip at each turn for nothing
+    run = simulate(mechanism, start, path(0.0)[1], t, control=law, friction="sign", record=record)
+    words = (
+        f"Each joint follows a sinusoid about its start for {t:g} s, under a computed-torque "
+        f"controller with a bandwidth of {BANDWIDTH:g} rad/s."
+    )
+    return run, words
+
+
+def _thrown(mechanism: Mechanism, start: np.ndarray, wanted: float | None) -> tuple[Any, str]:
+    """A run of bodies on free joints, set off up and turning, as far as constraints let them."""
+    usual = DURATION if mechanism.constraints else FALL
+    t = usual if wanted is None else wanted
+    limits = velocity_limits(mechanism)
+    fastest = float(np.min(limits[limits > 0], initial=1.0))
     gravity = np.array([as_float(x) for x in mechanism.gravity])
     size = float(np.linalg.norm(gravity))
     up = -gravity / size if size else np.array([0.0, 0.0, 1.0])
+    qd = np.zeros(mechanism.nv)
     for joint in mechanism.independent_joints:
         if isinstance(joint.type, Free):
             at = mechanism.entries[joint.name].at_v
-            qd[at.start : at.start + 3] = SPIN
+            qd[at.start : at.start + 3] = np.array(SPIN) * SHARE_OF_SPEED * fastest
             qd[at.start + 3 : at.stop] = THROW * up
-    return qd
+    qd = _allowed(mechanism, start, qd)
+    words = f"Set off turning, without drives and without contacts, for {t:g} s."
+    return simulate(mechanism, start, qd, t, record=t / RECORDS), words
+
+
+def _allowed(mechanism: Mechanism, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
+    """The velocities nearest to some that constraints allow."""
+    if not mechanism.constraints:
+        return qd
+    return np.asarray(project(mechanism, q, qd)[1], dtype=float)
+
+
+def _is_afloat(mechanism: Mechanism) -> bool:
+    """Whether a body moves about on a free joint."""
+    return any(isinstance(joint.type, Free) for joint in mechanism.independent_joints)
 
 
 def _is_simple(mechanism: Mechanism) -> bool:
@@ -109,10 +142,27 @@ def _is_underactuated(mechanism: Mechanism) -> bool:
     return any(efforts) and not all(efforts)
 
 
+def _within_efforts(mechanism: Mechanism, start: np.ndarray, t: float) -> Sinusoids:
+    """The largest of some sinusoids that needs no more than the limits of effort, if one does."""
+    limits = effort_limits(mechanism)
+    limits = np.where(limits > 0, limits, np.inf)
+    whole = _waves(mechanism, start)
+    path = whole
+    for share in SHARES:
+        path = Sinusoids(start, share * whole.amplitude, whole.frequency)
+        rows = path.values(np.linspace(0.0, t, SAMPLES), 2)
+        efforts = np.abs(inverse_dynamics(mechanism, *rows)).max(axis=0)
+        if (efforts <= SHARE_OF_EFFORT * limits).all():
+            break
+    return path
+
+
 def _waves(mechanism: Mechanism, start: np.ndarray) -> Sinusoids:
     """Sinusoids about the start that stay within limits of position and speed."""
     speeds = velocity_limits(mechanism)
-    frequencies = FREQUENCY * (1 + FASTER * np.arange(mechanism.nv))
+    speeds = np.where(speeds > 0, speeds, np.inf)  # 0 is written where none is known
+    faster = min(FASTER, (FASTEST - 1) / max(mechanism.nv, 1))
+    frequencies = FREQUENCY * (1 + faster * np.arange(mechanism.nv))
     amplitudes = np.zeros(mechanism.nv)
     for joint in mechanism.independent_joints:
         k = mechanism.entries[joint.name].at_v.start

@@ -58,7 +58,7 @@ def identities(
         _skew(mechanism, q, qd, C),
         IdentityCheck(
             "g = gradient of gravity's potential",
-            difference(g, _gravity_gradient(mechanism, q)),
+            _gravity(mechanism, q, g),
             DIFFERENCED,
         ),
         _round_trip(mechanism, q, qd, qdd, M, bias, tau),
@@ -94,7 +94,8 @@ def _skew(mechanism: Mechanism, q: np.ndarray, qd: np.ndarray, C: np.ndarray) ->
     return IdentityCheck("dM/dt - 2 C is skew", difference(N, -N.T, scale=rate), DIFFERENCED)
 
 
-def _gravity_gradient(mechanism: Mechanism, q: np.ndarray) -> np.ndarray:
+def _gravity(mechanism: Mechanism, q: np.ndarray, g: np.ndarray) -> float:
+    """Difference of g and the gradient of the potential energy, less forces of beams and drives."""
     bare = mechanism.without("springs")
 
     def rate(direction: np.ndarray) -> float:
@@ -102,7 +103,8 @@ def _gravity_gradient(mechanism: Mechanism, q: np.ndarray) -> np.ndarray:
         return along(lambda s: da.potential_energy(bare, bare.integrate(q, s[:, None] * direction)))
 
     gradient = np.array([rate(e) for e in np.eye(mechanism.nv)])
-    return gradient + da.passive_force(bare, q, np.zeros(mechanism.nv))  # of beams
+    elastic = da.passive_force(bare, q, np.zeros(mechanism.nv))
+    return difference(g, gradient + elastic, elastic)
 
 
 def _round_trip(mechanism, q, qd, qdd, M, bias, tau) -> IdentityCheck:

@@ -22,6 +22,7 @@ from dalembert.reports.report_parts import (
     ReportSection,
     counted,
     largest,
+    note,
     number,
     paragraph,
     scientific,
@@ -101,6 +102,8 @@ def _content(mechanism: Mechanism, motion: ExampleMotion) -> Markup:
         parts.append(_limit_table(rows))
     else:
         parts.append(paragraph("The model gives no limits of positions, speeds or efforts."))
+    if _has_empty_limits(mechanism):
+        parts.append(note("Limits of 0 are left out: files write them where none is known."))
     parts += [paragraph(f"Warning: {words}") for words in motion.warnings]
     return joined(parts, "\n")
 
@@ -127,6 +130,12 @@ def _balances(run: Any) -> Iterator[str]:
         yield f"At rest all the time: {', '.join(still[:MOST_NAMED])}{' ...' * (len(still) > MOST_NAMED)}."
     if run.reason != "finished":
         yield f"The run ended early: {run.reason}."
+
+
+def _has_empty_limits(mechanism: Mechanism) -> bool:
+    """Whether limits of speed or effort are 0."""
+    limits = np.concatenate([velocity_limits(mechanism), effort_limits(mechanism)])
+    return bool((limits == 0).any())
 
 
 # --- diagrams ---
@@ -223,7 +232,7 @@ def _magnitudes(
     mechanism: Mechanism, values: np.ndarray, limits: np.ndarray, what: str, units: Sequence[str]
 ) -> Iterator[LimitRow]:
     for k, limit in enumerate(limits):
-        if np.isfinite(limit):
+        if np.isfinite(limit) and limit > 0:
             name = mechanism.velocity_names[k]
             yield LimitRow(name, what, largest(values[:, k]), float(limit), units[k])
 

@@ -8,6 +8,8 @@ from dalembert.closed_forms.algebra.sums import Cosine, Sum, angle_sum, inner_fo
 from dalembert.closed_forms.printing.names import MANY
 from dalembert.closed_forms.printing.notation import Printer
 
+FEW = 14  # names up to which all are listed first
+
 
 class Row(NamedTuple):
     """A name, its meaning, its unit, and its number as text."""
@@ -45,6 +47,18 @@ def rows(eom: Any) -> list[Row]:
         Row(name, what, units.get(name, ""), f"{values[name]:.6g}" if name in values else "")
         for name, what in found
     ]
+
+
+def parted(eom: Any) -> tuple[list[Row], list[Row]]:
+    """Rows for the beginning of a document and for its end: there parameters, where rows are many."""
+    found = rows(eom)
+    if len(found) <= FEW:
+        return found, []
+    moving = {*eom.coordinates, *eom.velocities, *eom.accelerations}
+    return (
+        [row for row in found if row.name in moving],
+        [row for row in found if row.name not in moving],
+    )
 
 
 def angles(eom: Any, target: Printer) -> list[tuple[str, str]]:

@@ -38,15 +38,18 @@ def tex(eom: Any, quantities: Sequence[str]) -> str:
     style = documents.LATEX_STYLE
     arrangement = arranged(eom, quantities, target, layout.latex_width)  # verified by now
     heading = Heading(r"\subsection*{%s}", style)
+    first, parameters = legend.parted(eom)
     body = [
         rf"\section*{{Equations of motion of {latex_text(eom.name)}}}",
         layout.displayed(documents.law(eom, target)),
         latex_text(documents.checked(eom)),
         heading.of("Symbols"),
         *documents.short_angles(eom, target, "$%s$"),
-        *_symbol_table(eom, target),
+        *_symbol_table(first, target),
         *_blocks(eom, arrangement, heading, target),
     ]
+    if parameters:
+        body += [heading.of("Parameters"), *_symbol_table(parameters, target)]
     content = "\n".join(body)
     declared = "".join(
         rf"\DeclareUnicodeCharacter{{{ord(c):04X}}}{{\textlangle {ord(c):X}\textrangle}}" + "\n"
@@ -56,11 +59,11 @@ def tex(eom: Any, quantities: Sequence[str]) -> str:
     return LATEX_HEAD.replace("@declared@", declared) + content + "\n\\end{document}\n"
 
 
-def _symbol_table(eom: Any, target: Printer) -> list[str]:
+def _symbol_table(listed: Sequence[legend.Row], target: Printer) -> list[str]:
     rows = [
         rf"${target.name(row.name)}$ & \texttt{{{latex_text(row.name)}}} & {latex_text(row.what)} & "
         rf"{latex_unit(row.unit)} & {row.number} \\"
-        for row in legend.rows(eom)
+        for row in listed
     ]
     return [r"\begin{longtable}{llp{8cm}ll}", *rows, r"\end{longtable}"]
 
@@ -76,22 +79,30 @@ def markdown(eom: Any, quantities: Sequence[str]) -> str:
     style = documents.LATEX_STYLE._replace(text=documents.markdown_text)
     arrangement = arranged(eom, quantities, target, layout.latex_width)  # verified by now
     heading = Heading("## %s", style)
-    table = ["| symbol | name | is | unit | number |", "| --- | --- | --- | --- | --- |"]
-    table += [
-        f"| ${_in_table(target.name(row.name))}$ | {style.text(row.name)} | "
-        f"{style.text(row.what)} | {row.unit} | {row.number} |"
-        for row in legend.rows(eom)
-    ]
+    first, parameters = legend.parted(eom)
     blocks = [
         f"# Equations of motion of {style.text(eom.name)}",
         f"$${documents.law(eom, target)}$$",
         documents.checked(eom),
         heading.of("Symbols"),
         *documents.short_angles(eom, target, "$%s$"),
-        "\n".join(table),
+        _markdown_table(first, target, style),
         *_blocks(eom, arrangement, heading, target, within="$$%s$$"),
     ]
+    if parameters:
+        blocks += [heading.of("Parameters"), _markdown_table(parameters, target, style)]
     return "\n\n".join(blocks) + "\n"
+
+
+def _markdown_table(listed: Sequence[legend.Row], target: Printer, style: documents.Style) -> str:
+    """Names with what they are, units and numbers."""
+    table = ["| symbol | name | is | unit | number |", "| --- | --- | --- | --- | --- |"]
+    table += [
+        f"| ${_in_table(target.name(row.name))}$ | {style.text(row.name)} | "
+        f"{style.text(row.what)} | {row.unit} | {row.number} |"
+        for row in listed
+    ]
+    return "\n".join(table)
 
 
 def _in_table(formula: str) -> str:

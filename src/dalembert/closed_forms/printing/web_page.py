@@ -19,7 +19,6 @@ from dalembert.closed_forms.printing.style import PAGE, SCREEN_STYLE
 FORMULA = "<math>%s</math>"
 WIDEST = 88  # characters of mathematics on a line of a page
 NARROW = 26  # characters that fit on a line of a telephone
-FEW = 14  # symbols up to which their table is open
 LONGEST_EQUATION = 200  # characters of a definition that is shown while its name is pointed at
 
 
@@ -115,29 +114,20 @@ class EquationWriter:
 
     def _symbols(self) -> Markup:
         """Coordinates and their rates, and the parameters where they are few."""
-        rows = legend.rows(self.eom)
+        first, others = legend.parted(self.eom)
         short = documents.short_angles(self.eom, self.target, FORMULA)
         sentences = [element("p", Markup(f"Short forms: {x}"), class_="note") for x in short]
-        if len(rows) <= FEW:
-            return joined([self._table(rows), *sentences], "\n")
-        coordinates = [row for row in rows if row.name in self.eom.coordinates]
-        rates = [row for row in rows if row.name in {*self.eom.velocities, *self.eom.accelerations}]
+        if not others:
+            return joined([self._table(first), *sentences], "\n")
+        coordinates = [row for row in first if row.name in self.eom.coordinates]
+        rates = [row for row in first if row.name not in self.eom.coordinates]
         folded = _folded(f"{len(rates)} velocities and accelerations", [self._table(rates)])
-        content = [self._table(coordinates), folded, *sentences]
-        if others := self._parameters():
-            key = f"{self.prefix}parameters"
-            link = element("a", f"{len(others)} parameters", href=f"#{key}")
-            content.append(element("p", link, " are listed at the end."))
-        return joined(content, "\n")
-
-    def _parameters(self) -> list[legend.Row]:
-        """Rows of the legend that are listed at the end, as they are many."""
-        rows = legend.rows(self.eom)
-        moving = {*self.eom.coordinates, *self.eom.velocities, *self.eom.accelerations}
-        return [row for row in rows if row.name not in moving] if len(rows) > FEW else []
+        link = element("a", f"{len(others)} parameters", href=f"#{self.prefix}parameters")
+        listed = element("p", link, " are listed at the end.")
+        return joined([self._table(coordinates), folded, *sentences, listed], "\n")
 
     def _parameter_table(self) -> list[PageSection]:
-        parameters = self._parameters()
+        _, parameters = legend.parted(self.eom)
         if not parameters:
             return []
         folded = _folded(f"Show {len(parameters)} parameters", [self._table(parameters)])
