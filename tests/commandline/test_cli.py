@@ -17,9 +17,9 @@ import pytest
 import dalembert as da
 from dalembert import cli, data
 from dalembert.commandline import VectorError
-from dalembert.reports.identities import identities
 from dalembert.commandline.output import safe
 from dalembert.commandline.typed_vectors import typed_vector
+from dalembert.reports.identities import identities
 
 PANDA, UR5 = str(data.path("panda")), str(data.path("ur5"))
 COMMAND = [sys.executable, "-m", "dalembert.cli"]

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import dalembert as da
-from dalembert.reports.identities import identities
 from dalembert.formulations import elementary_motions, hamilton, lagrange
+from dalembert.reports.identities import identities
 from elastic_arms import arm, state
 
 CASES = [("first_order", "plane"), ("second_order", "plane"), ("third_order", "plane"), ("exact", "plane"), ("second_order", "space")]
