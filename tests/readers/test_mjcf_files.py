@@ -156,6 +156,7 @@ def test_what_is_refused_is_named_with_its_line(case):
     ("<mujoco>" + "<a>" * 500 + "</a>" * 500 + "</mujoco>", "MAX_DEPTH"),
     ("<mujoco><compiler coordinate='global'/></mujoco>", "MuJoCo refuses the model"),
     (model('<body><geom size="1e200"/><joint name="j"/></body>'), "a number of body 'body1' is not finite|MuJoCo refuses"),
+    ('<mujoco><asset><mesh name="m" builtin="supersphere" params="9999 1 1"/></asset></mujoco>', "has a number above 200"),
     ("<mujocoinclude/>", "load the file that includes it"),
     ("<mujoco><option gravity='1e999 0 0'/><worldbody/></mujoco>", "gravity|MuJoCo refuses"),
 ])

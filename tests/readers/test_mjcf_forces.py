@@ -193,6 +193,25 @@ def test_a_mesh_that_no_inertia_needs_may_be_missing(tmp_path):
         assert da.mass_matrix(m, [0.0])[0, 0] > 0
 
 
+def test_a_shape_that_is_fitted_to_a_mesh_is_that_of_mujoco_or_is_left_out(tmp_path):
+    file = tmp_path / "arm.xml"
+    file.write_text(meshed("t.stl", INERTIAL, 'type="box"').replace('type="mesh" ', ""))
+    m = load(file)
+    assert not m.body("arm").visuals and any("is fitted to mesh 'm', whose file is not found" in f.why for f in m.check())
+    (tmp_path / "parts").mkdir()
+    (tmp_path / "parts" / "t.stl").write_bytes(tetrahedron(0.2))
+    theirs = mujoco.MjModel.from_xml_path(str(file))
+    assert [2 * float(x) for x in theirs.geom_size[0]] == pytest.approx([float(x) for x in load(file).body("arm").visuals[0].sizes])
+
+
+def test_a_mesh_of_a_body_that_stands_still_too_is_read_for_the_one_that_moves(tmp_path):
+    (tmp_path / "parts").mkdir()
+    (tmp_path / "parts" / "t.stl").write_bytes(tetrahedron(0.2))
+    file = tmp_path / "arm.xml"
+    file.write_text(meshed("t.stl").replace("</worldbody>", '<body><geom type="mesh" mesh="m"/></body></worldbody>'))
+    assert load(file).body("arm").mass == pytest.approx(mujoco.MjModel.from_xml_path(str(file)).body_mass[1], rel=1e-14)
+
+
 @pytest.mark.parametrize("name", ["no.stl", "../../etc/passwd.stl", "/etc/passwd", "..\\..\\x.stl"])
 def test_a_missing_mesh_that_an_inertia_needs_is_named(tmp_path, name):
     file = tmp_path / "arm.xml"

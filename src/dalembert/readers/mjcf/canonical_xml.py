@@ -39,9 +39,11 @@ from dalembert.readers.mjcf.known_elements import (
 from dalembert.readers.xml import Element
 
 NOT_FINITE = re.compile(r"(?<![\w.])[+-]?(nan|inf|infinity)(?![\w.])", re.IGNORECASE)
+DECIMAL = re.compile(r"(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 MAX_KEPT = 20 * MAX_LINKS  # elements of the file
 MAX_REPEATED = 5000  # copies of elements: MuJoCo's time grows with their square
+MAX_PARAMETER = 200  # of a mesh that MuJoCo makes: time and memory grow with their square
 MAX_MODELS = 100  # attached models
 LIKE = 60  # characters of a name that are compared for a hint
 FOLDERS = ("assetdir", "meshdir", "strippath")  # of the compiler, for files alone
@@ -172,6 +174,8 @@ class CanonicalModel:
                 continue
             if name not in NAMES and NOT_FINITE.search(value):
                 _fail(f"<{element.tag}> {name} is not finite. Give a number.", element)
+            if name == "params":
+                _check_parameters(value, element)
             if element.tag == "compiler" and name in FOLDERS:
                 self.folders.of_compiler[name] = value
                 continue
@@ -257,6 +261,13 @@ def _refuse_attribute(element: Element, name: str, known: tuple[str, ...]) -> No
     similar = nearest(name[:LIKE], known)
     hint = f" Did you mean {similar!r}?" if similar else ""
     _fail(f"<{element.tag}> has no attribute {name[:LIKE]!r}.{hint}", element)
+
+
+def _check_parameters(text: str, element: Element) -> None:
+    """Raise for a shape of a mesh that is too fine."""
+    numbers = [float(x) for x in DECIMAL.findall(text)]
+    if max(numbers, default=0) > MAX_PARAMETER:
+        _fail(f"<mesh> params: {text[:LIKE]!r} has a number above {MAX_PARAMETER}.", element)
 
 
 def _quoted(value: str) -> str:

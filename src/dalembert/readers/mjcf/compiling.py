@@ -111,7 +111,7 @@ def compiled_model(canonical: CanonicalModel, folder: ModelFolder, file: str) ->
         sources,
         {geom.id: pair for geom, pair in zip(spec.geoms, contacts, strict=True)},
         meshes,
-        heard,
+        [*heard, *assets.remarks],
         canonical.first("option", file),
     )
 

@@ -12,6 +12,7 @@ from typing import (
 import numpy as np
 
 from dalembert.errors import ReadError
+from dalembert.model.findings import Finding
 from dalembert.readers.mjcf.canonical_xml import (
     CanonicalModel,
     MeshFile,
@@ -25,7 +26,8 @@ from dalembert.readers.mjcf.model_folder import (
 # a tetrahedron; MuJoCo says where it puts its axes, so that they can be taken back
 VERTICES = (0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1)
 FACES = (0, 2, 1, 0, 1, 3, 1, 2, 3, 0, 3, 2)
-FROM_GEOMS = 1  # mjINERTIAFROMGEOM_TRUE
+FROM_INERTIAL, FROM_GEOMS = 0, 1  # mjtInertiaFromGeom
+MESH = 7  # mjtGeom
 
 
 class MeshPlacement(NamedTuple):
@@ -43,6 +45,7 @@ class MeshAssets:
         self.canonical, self.folder = canonical, folder
         self.total = 0
         self.placements: dict[str, MeshPlacement] = {}
+        self.remarks: list[Finding] = []
 
     def supply(self, spec: Any) -> None:
         """Put contents and stand-ins into a parsed model.
@@ -52,25 +55,37 @@ class MeshAssets:
         ReadError
             A mesh is not to be had whose inertia a moving body needs.
         """
-        owners = {geom.meshname: body for body, geom in _weighed(spec)}
+        owners = {geom.meshname: body for body, geom in _weighed(spec) if _moves(body)}
+        fitted = {geom.meshname for geom in spec.geoms if _is_fitted(geom)}
         assets = {}
         for mesh in spec.meshes:
             self.placements[mesh.name] = _placement(mesh)
-            if mesh.file not in self.canonical.meshes:
+            written = self.canonical.meshes.get(mesh.file)
+            if written is None:
                 continue
-            written = self.canonical.meshes[mesh.file]
             content = None
             if mesh.name in owners:
-                content = self._content(written, owners[mesh.name])
+                content = self._needed(written, owners[mesh.name])
+            elif mesh.name in fitted:
+                content = self._content(written)
             if content is None:
                 _stand_in(mesh)
+                self._leave_fitted(spec, mesh.name, written)
             else:
                 mesh.file = _name_of_content(content, written, self.placements[mesh.name])
                 assets[mesh.file] = content
         for body, geom in _weighed(spec):
-            if not _moves(body) and geom.meshname in self.placements:
+            if not _moves(body):
                 geom.mass = 0
         spec.assets = assets
+
+    def _leave_fitted(self, spec: Any, mesh: str, written: MeshFile) -> None:
+        """Leave out geoms whose shape would be fitted to a mesh that is not there."""
+        for geom in [geom for geom in spec.geoms if _is_fitted(geom) and geom.meshname == mesh]:
+            what = f"geom {geom.name or 'without name'!r}"
+            why = f"its shape is fitted to mesh {mesh!r}, whose file is not found; it is left out."
+            self.remarks.append(Finding("note", what, why, "", written.source))
+            spec.delete(geom)
 
     def written(self, mesh: MeshFile) -> str:
         """The file of a mesh below the model's folder, as the compiler's options say."""
@@ -78,21 +93,28 @@ class MeshAssets:
         name = mesh.file.replace("\\", "/")
         if folders.get("strippath") == "true":
             name = name.rpartition("/")[2]
+        if name.startswith("/"):
+            return name
         folder = folders.get("meshdir", folders.get("assetdir", "")).replace("\\", "/")
         return "/".join(part.rstrip("/") for part in (mesh.document.base, folder, name) if part)
 
-    def _content(self, mesh: MeshFile, body: Any) -> bytes | None:
-        """The file of a mesh that a body's inertia needs; None for a body that never moves."""
-        if not _moves(body):
-            return None
-        name = self.written(mesh)
-        path = self.folder.find(name)
-        if path is None:
+    def _needed(self, mesh: MeshFile, body: Any) -> bytes:
+        """The file of a mesh that a moving body's inertia needs."""
+        content = self._content(mesh)
+        if content is None:
             why = (
-                f"mesh {mesh.name!r}: {self.folder.why_not(name)} The inertia of body "
-                f"{body.name or 'without name'!r} follows from it. Give the body an <inertial> to do without."
+                f"mesh {mesh.name!r}: {self.folder.why_not(self.written(mesh))} The inertia of body "
+                f"{body.name or 'without name'!r} follows from it. Give the body an <inertial> to do "
+                "without."
             )
             raise ReadError(why, mesh.source.file, mesh.source.line)
+        return content
+
+    def _content(self, mesh: MeshFile) -> bytes | None:
+        """The file of a mesh; None if it is not found."""
+        path = self.folder.find(self.written(mesh))
+        if path is None:
+            return None
         data = self.folder.content(path, MAX_MESH_BYTES, mesh.source)
         self.total += len(data)
         if self.total > MAX_MESHES_BYTES:
@@ -105,12 +127,18 @@ def _weighed(spec: Any) -> Iterator[tuple[Any, Any]]:
     """(body, geom) of all geoms with a mesh whose mass counts."""
     lowest, highest = spec.compiler.inertiagrouprange
     for body in spec.bodies:
-        if body.explicitinertial and spec.compiler.inertiafromgeom != FROM_GEOMS:
+        rule = spec.compiler.inertiafromgeom
+        if rule == FROM_INERTIAL or (body.explicitinertial and rule != FROM_GEOMS):
             continue
         for geom in body.geoms:
             massless = geom.mass == 0 or (np.isnan(geom.mass) and geom.density == 0)
             if geom.meshname and not massless and lowest <= geom.group <= highest:
                 yield body, geom
+
+
+def _is_fitted(geom: Any) -> bool:
+    """Whether a geom of another type has the size of a mesh."""
+    return bool(geom.meshname) and int(geom.type) != MESH
 
 
 def _name_of_content(content: bytes, mesh: MeshFile, placement: MeshPlacement) -> str:
