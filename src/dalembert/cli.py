@@ -135,8 +135,8 @@ def demo(
     random state, every identity that they must satisfy with its residual, a simulated motion under
     a controller with its power balance, the gravity vector in closed form, and the speed of the
     compiled functions beside the other engines that are installed; exit 1 if an identity fails.
-    Writes into FOLDER the run, its diagrams, a page that shows the motion, and all closed forms (of
-    the Panda with its fingers locked).
+    Writes into FOLDER the run, its diagrams, a page that shows the motion, and a report with all
+    closed forms (of the Panda with its fingers locked).
     """
     from dalembert import data
     from dalembert.commandline.demonstration import (
@@ -157,7 +157,7 @@ def demo(
     holds = demonstrate(out, mechanism)
     written = show_motion(out, mechanism, folder)
     bare = mechanism if file is not None else mechanism.lock(["panda_finger_joint1"])
-    written += show_closed_forms(out, bare, folder / "equations.html")
+    written += show_closed_forms(out, bare, folder / "report.html")
     compare_speed(out, load(path, quiet=True, **BARE), path)
     show_files(out, written)
     if not holds:

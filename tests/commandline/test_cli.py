@@ -56,9 +56,9 @@ def test_demo_writes_the_run_its_pictures_and_the_equations(demo):
     for library in ("matplotlib", "zarr", "xarray"):
         pytest.importorskip(library)
     out, folder = demo
-    names = {"run.zarr", "motion.png", "motion.html", "equations.html"}
+    names = {"run.zarr", "motion.png", "motion.html", "report.html"}
     assert {p.name for p in folder.iterdir()} == names and all(f"wrote {folder / name}: " in out for name in names)
-    page = (folder / "equations.html").read_text(encoding="utf-8")
+    page = (folder / "report.html").read_text(encoding="utf-8")
     assert re.search(r'aria-label="p(\d+) = ', page)[1] == "1"      # parts are numbered as they come
     found = da.Run.load(da.load(PANDA), folder / "run.zarr")
     change = float(out.split("T + Pi changes by ")[1].split(" J")[0])
@@ -74,7 +74,7 @@ def test_demo_without_libraries_writes_a_table_instead(run, monkeypatch, tmp_pat
     file = tmp_path / "arm.toml"
     da.save(da.planar_chain(2), file)
     code, out, err = run("demo", str(file), "-o", str(tmp_path / "demo"))
-    assert (code, err) == (0, "") and {p.name for p in (tmp_path / "demo").iterdir()} == {"run.csv", "motion.html", "equations.html"}
+    assert (code, err) == (0, "") and {p.name for p in (tmp_path / "demo").iterdir()} == {"run.csv", "motion.html", "report.html"}
     for missing in ("motion.png is not written: matplotlib", "run.zarr is not written: xarray"):
         assert f"{missing} is not installed: pip install 'dalembert[" in out
 

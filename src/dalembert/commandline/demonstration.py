@@ -31,7 +31,7 @@ WHAT = {
     "run.csv": "the run as a table",
     "motion.png": "its diagrams",
     "motion.html": "the motion, in a browser",
-    "equations.html": "all closed forms, with what the names mean",
+    "report.html": "all of it on a page, with all closed forms",
 }
 FEW_JOINTS = 12  # degrees of freedom up to which closed forms are shown
 
@@ -88,7 +88,7 @@ def demonstrate(out: Console, mechanism: Mechanism) -> bool:
 
 
 def show_closed_forms(out: Console, mechanism: Mechanism, file: Path) -> list[Path]:
-    """Print the gravity vector in closed form, write all closed forms to an HTML file; the files
+    """Print the gravity vector in closed form, write a report with all closed forms; the files
     written.
     """
     line(out)
@@ -98,14 +98,12 @@ def show_closed_forms(out: Console, mechanism: Mechanism, file: Path) -> list[Pa
             f"Closed forms are not derived here for {mechanism.nv} degrees of freedom: see "
             "dalembert equations.",
         )
-        return []
+        return [da.report(mechanism, file, without="speed")]
     wrapped(out, "Equations in closed form, each entry compared with the compiled function", "bold")
     for text in da.equations(mechanism).text("gravity_vector").splitlines():
         wrapped(out, text)
-    da.equations(mechanism).write(
-        file
-    )  # anew: named parts are numbered in the order in which they are asked for
-    return [file]
+    # closed forms anew: named parts are numbered in the order in which they are asked for
+    return [da.report(mechanism, file, without="speed")]
 
 
 def show_motion(out: Console, mechanism: Mechanism, folder: Path) -> list[Path]:
