@@ -22,7 +22,7 @@ _HOMES = {
     "dalembert.model.origins": ("Origin", "Source"),
     "dalembert.model.visuals": ("Visual",),
     "dalembert.model.actuators": ("Actuator",),
-    "dalembert.model.limit_vectors": ("effort_limits", "velocity_limits"),
+    "dalembert.model.limit_vectors": ("effort_limits", "position_limits", "velocity_limits"),
     "dalembert.model.elastic.beam": ("Beam",),
     "dalembert.model.elastic.tip_loads": ("TipLoad", "tip_load"),
     "dalembert.model.elastic.beam_damping": ("ModalDamping", "Rayleigh"),

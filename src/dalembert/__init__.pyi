@@ -157,6 +157,7 @@ from dalembert.model.joints import Revolute as Revolute
 from dalembert.model.joints import Spherical as Spherical
 from dalembert.model.joints import Universal as Universal
 from dalembert.model.limit_vectors import effort_limits as effort_limits
+from dalembert.model.limit_vectors import position_limits as position_limits
 from dalembert.model.limit_vectors import velocity_limits as velocity_limits
 from dalembert.model.mechanism import Mechanism as Mechanism
 from dalembert.model.origins import Origin as Origin
@@ -345,6 +346,7 @@ __all__ = [
     "placement",
     "planar_chain",
     "ports",
+    "position_limits",
     "potential_energy",
     "power",
     "project",

@@ -438,6 +438,10 @@ def simulate(
         ),
     ] = "stick",
     stops: Annotated[bool, Option("--stops", help="Joints stop at their limits.")] = False,
+    saturate: Annotated[
+        bool,
+        Option("--saturate", help="Forces of the drives stay within the limits of their efforts."),
+    ] = False,
     record: Annotated[
         float | None,
         Option(metavar="SECONDS", help=("Spacing of the records [a thousandth of the duration].")),
@@ -491,7 +495,7 @@ def simulate(
 
     files = simulation.Files(output, plot, animate, speed, magnify, resume)
     files.check(t)
-    typed = simulation.TypedState(q, qd, tau, controller, goal, bandwidth, sampled, delay)
+    typed = simulation.TypedState(q, qd, tau, controller, goal, bandwidth, sampled, delay, saturate)
     model = Model(numeric(reading.load(file)), formulation)
     with simulation.wrong_usage():
         stepping = Stepping(method, h, rtol, atol, longest_step)

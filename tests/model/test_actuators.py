@@ -72,6 +72,17 @@ def test_motors_move_behind_transmissions_with_their_joints():
     np.testing.assert_array_equal(da.effort_limits(flexible), [np.inf, np.inf, 50])
 
 
+def test_rotors_behind_springs_are_the_full_model_of_flexible_joints():
+    chain = da.planar_chain(2)
+    numbers = {f"q{k}.{name}": x for k in (1, 2) for name, x in (("rotor_inertia", 2e-4), ("gear_ratio", 20))}
+    full = da.lagrange.flexible_joints(chain.replace(numbers), 500.0, model="full")
+    motors = [da.Actuator(f"m{k}", f"q{k}", 20, 2e-4, body) for k, body in ((1, "base"), (2, "link1"))]
+    flexible = chain.with_actuators(*motors).with_flexible_joints({"q1": 500.0, "q2": 500.0})
+    q, qd, qdd = np.random.default_rng(4).standard_normal((3, 4))
+    np.testing.assert_allclose(da.mass_matrix(flexible, q), full.mass_matrix(q), atol=1e-14)
+    np.testing.assert_allclose(da.inverse_dynamics(flexible, q, qd, qdd), full.inverse_dynamics(q, qd, qdd), atol=1e-12)
+
+
 FAULTS = {
     "joint 'q3', which does not exist": da.Actuator("m", "q3"),
     "body 'link3', which does not exist": da.Actuator("m", "q1", body="link3"),

@@ -13,7 +13,7 @@ from rich.console import Console
 
 import dalembert as da
 from dalembert.commandline.compilation import show_compiled
-from dalembert.commandline.controllers import controller
+from dalembert.commandline.demonstrated_motion import demonstrated
 from dalembert.commandline.measurement import PACKAGES, installed, measure, show
 from dalembert.commandline.output import TableColumn, left, line, show_table
 from dalembert.commandline.summary import summarize
@@ -25,7 +25,6 @@ from dalembert.reports.identities import identities
 
 SEED = 1743  # of the state shown: the year of d'Alembert's treatise
 STATES, ROUNDS = 1024, 5  # of the comparison of speeds
-DURATION, BANDWIDTH = 2.0, 6.0  # of the simulated motion [s], of its controller [rad/s]
 WHAT = {
     "run.zarr": "the run, for xarray",
     "run.csv": "the run as a table",
@@ -107,21 +106,21 @@ def show_closed_forms(out: Console, mechanism: Mechanism, file: Path) -> list[Pa
 
 
 def show_motion(out: Console, mechanism: Mechanism, folder: Path) -> list[Path]:
-    """Swing the mechanism from one random posture to another under a controller; the files written
+    """Move the mechanism from one random posture to another, within its limits; the files written
     into the folder.
     """
     start, goal = (random_motion(mechanism, SEED + k)[0] for k in range(2))
-    drives_all = not mechanism.elastic_bodies and not mechanism.flexible_joints
-    name, words = (
-        ("gravity-pd", "with gravity compensation") if drives_all else ("pd", "of the drives")
+    motion = demonstrated(mechanism, start, goal)
+    limited = bool(np.isfinite(da.effort_limits(mechanism)).any())
+    rest = np.zeros(mechanism.nv)
+    run = da.simulate(
+        mechanism, start, rest, motion.duration, control=motion.control, saturate=limited
     )
-    law = controller(name, mechanism, goal, BANDWIDTH)
-    run = da.simulate(mechanism, start, np.zeros(mechanism.nv), DURATION, control=law)
     line(out)
     line(out, "A simulated motion", "bold")
     wrapped(
         out,
-        f"{DURATION:g} s from one random posture to another, by PD control {words}",
+        f"{motion.duration:.3g} s from one random posture to another, {motion.words}",
     )
     for text in run.summary().splitlines():
         wrapped(out, text)

@@ -125,6 +125,7 @@ class TypedState(NamedTuple):
     bandwidth: float | None
     period: float | None = None  # of a sampled controller [s]
     delay: float | None = None  # of its force [s]
+    saturate: bool = False  # whether forces obey limits of effort
 
 
 @contextmanager
@@ -163,7 +164,8 @@ def simulated(
     q, qd = typed_state(mechanism, typed.q, typed.qd)
     tau = None if typed.tau is None else typed_vector(typed.tau, "--tau", names, zero, mechanism)
     law = _controller(mechanism, typed, q)
-    actions = Actions(tau) if law is None else Actions(law, tau)
+    actions = Actions(law, tau) if law is not None else Actions(tau)
+    actions = replace(actions, saturate=typed.saturate)
     with progress_bar() as progress:
         recording = replace(recording, progress=progress)
         simulation = Simulation(model, actions, contact, stepping, recording, constraining)
@@ -236,6 +238,7 @@ def as_json(run: Run, files: list[str]) -> dict[str, Any]:
         "potential_energy": float(last.potential_energy[-1]),
         "work": float(last.work[-1]),
         "energy_drift": run.energy_drift,
+        "limits_passed": [peak._asdict() for peak in run.limits_passed],
         "observables": {
             name: (values[-1] if last.observables.declared[name].is_of_records else values).tolist()
             for name, values in last.observables.known().items()

@@ -14,6 +14,15 @@ from dalembert.errors import public_names
 from dalembert.expr import maximum, minimum
 
 
+def bounded(tau: Any, limits: np.ndarray) -> np.ndarray:
+    """Forces (nv,) of floats or expressions between -limits and limits (nv,)."""
+    tau = np.array(tau)
+    for k in np.flatnonzero(np.isfinite(limits)):
+        limit = float(limits[k])
+        tau[k] = minimum(maximum(tau[k], -limit), limit)
+    return tau
+
+
 @dataclass(frozen=True, eq=False)
 class Limited:
     """Another controller within the limits of the actuators.
@@ -78,7 +87,4 @@ class Limited:
         return is_unchanging(self.controller)
 
     def __call__(self, t: Any, q: np.ndarray, qd: np.ndarray, *states: np.ndarray) -> np.ndarray:
-        tau = np.array(self.controller(t, q, qd, *states))
-        for k in np.flatnonzero(np.isfinite(self.limits)):
-            tau[k] = minimum(maximum(tau[k], -float(self.limits[k])), float(self.limits[k]))
-        return tau
+        return bounded(self.controller(t, q, qd, *states), self.limits)

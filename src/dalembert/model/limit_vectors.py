@@ -7,11 +7,18 @@ from typing import Any
 import numpy as np
 
 from dalembert.arguments import check_instance
+from dalembert.errors import ModelError
+from dalembert.model.actuators import Actuator
 from dalembert.model.linkage import (
     Entry,
     Linkage,
 )
-from dalembert.model.numbers import as_float
+from dalembert.model.numbered import Part
+from dalembert.model.numbers import (
+    as_float,
+    is_symbolic,
+)
+from dalembert.model.parts import Joint
 from dalembert.spatial.arrays import VectorArray
 
 
@@ -24,7 +31,7 @@ def effort_limits(mechanism: Linkage) -> VectorArray:
 
     Raises
     ------
-    TypeError
+    ModelError
         A limit is a symbol.
 
     Examples
@@ -39,7 +46,7 @@ def effort_limits(mechanism: Linkage) -> VectorArray:
     torques: dict[int, float] = {}
     for actuator in mechanism.actuators:
         entry = mechanism.entries[actuator.joint]
-        effort = np.inf if actuator.effort is None else as_float(actuator.effort)
+        effort = np.inf if actuator.effort is None else _number(actuator.effort, actuator)
         k = entry.at_v.start
         torques[k] = torques.get(k, 0.0) + _turns(actuator, entry) * effort
     for k, torque in torques.items():
@@ -56,7 +63,7 @@ def velocity_limits(mechanism: Linkage) -> VectorArray:
 
     Raises
     ------
-    TypeError
+    ModelError
         A limit is a symbol.
 
     Examples
@@ -71,12 +78,53 @@ def velocity_limits(mechanism: Linkage) -> VectorArray:
     for joint in mechanism.joints:
         if joint.mimic is not None and joint.limits.velocity is not None:
             entry = mechanism.entries[joint.name]
-            _lower(limits, entry, joint.limits.velocity[0], abs(as_float(entry.factor)))
+            bound = _number(joint.limits.velocity[0], joint)
+            _lower(limits, entry, bound, abs(_number(entry.factor, joint)))
     for actuator in mechanism.actuators:
         if actuator.velocity is not None:
             entry = mechanism.entries[actuator.joint]
-            _lower(limits, entry, actuator.velocity, _turns(actuator, entry))
+            bound = _number(actuator.velocity, actuator)
+            _lower(limits, entry, bound, _turns(actuator, entry))
     return limits
+
+
+def position_limits(mechanism: Linkage) -> tuple[VectorArray, VectorArray]:
+    """Lower and upper limits of coordinates: (nq,) each [rad, m], infinite where there is none.
+
+    Limits of followers bound their leaders.
+
+    Raises
+    ------
+    ModelError
+        A limit is a symbol.
+
+    Examples
+    --------
+    >>> import dalembert as da
+    >>> da.position_limits(da.planar_chain(1))
+    (array([-inf]), array([inf]))
+    """
+    _check(mechanism)
+    lower, upper = np.full(mechanism.nq, -np.inf), np.full(mechanism.nq, np.inf)
+    for joint in mechanism.joints:
+        if joint.is_fixed or joint.type.nq != joint.type.nv:
+            continue
+        entry = mechanism.entries[joint.name]
+        factor, offset = (_number(x, joint) for x in (entry.factor, entry.offset))
+        if factor == 0:
+            continue
+        low = (_bounds(joint, joint.limits.lower, -np.inf) - offset) / factor
+        high = (_bounds(joint, joint.limits.upper, np.inf) - offset) / factor
+        lower[entry.at_q] = np.maximum(lower[entry.at_q], np.minimum(low, high))
+        upper[entry.at_q] = np.minimum(upper[entry.at_q], np.maximum(low, high))
+    return lower, upper
+
+
+def _bounds(joint: Joint, bounds: Any, default: float) -> VectorArray:
+    """Bounds of the coordinates of a joint, or infinite ones."""
+    if bounds is None:
+        return np.full(joint.type.nq, default)
+    return np.array([_number(x, joint) for x in bounds])
 
 
 def _check(mechanism: Any) -> None:
@@ -90,17 +138,25 @@ def _of_joints(mechanism: Linkage, name: str) -> VectorArray:
         bounds = getattr(joint.limits, name)
         if bounds is not None:
             at = mechanism.entries[joint.name].at_v
-            limits[at.start : at.stop] = [as_float(x) for x in bounds]
+            limits[at.start : at.stop] = [_number(x, joint) for x in bounds]
     return limits
 
 
-def _turns(actuator: Any, entry: Entry) -> float:
+def _number(x: Any, part: Part) -> float:
+    """A number of a joint or an actuator."""
+    if is_symbolic(x):
+        noun = type(part).__name__.lower()
+        raise ModelError(f"{noun} {part.name!r} has a limit or ratio {x}, which is no number.")
+    return float(as_float(x))
+
+
+def _turns(actuator: Actuator, entry: Entry) -> float:
     """Turns of the motor for each unit of the entry of its joint."""
-    return abs(as_float(actuator.gear_ratio) * as_float(entry.factor))
+    return abs(_number(actuator.gear_ratio, actuator) * _number(entry.factor, actuator))
 
 
-def _lower(limits: VectorArray, entry: Entry, bound: Any, ratio: float) -> None:
+def _lower(limits: VectorArray, entry: Entry, bound: float, ratio: float) -> None:
     """Lower the limit of an entry to bound / ratio."""
     k = entry.at_v.start
     if ratio > 0:
-        limits[k] = min(limits[k], as_float(bound) / ratio)
+        limits[k] = min(limits[k], bound / ratio)

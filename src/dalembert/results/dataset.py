@@ -44,6 +44,8 @@ def dataset(run: Records, start: Any = None) -> Any:
     attributes[CONSTRAINTS] = json.dumps([c.name for c in run.system.constraints])
     if run.friction is not None:
         attributes["friction"] = run.friction
+    if run.saturated:
+        attributes["saturated"] = 1
     if run.stabilisation is not None:
         attributes["stabilisation"] = run.stabilisation
     coordinates = _coordinates(run, list(observables))

@@ -74,6 +74,7 @@ class Records:
     recorded: dict[str, Any] = field(
         default_factory=dict, repr=False
     )  # arrays of observables that were recorded while it went
+    saturated: bool = False  # whether the control obeyed limits of effort
 
     _unlisted = (
         "applied declared dynamics ended held numbers own_mechanism quantity recorded".split()
@@ -218,6 +219,28 @@ class Records:
             They are not known: files and copies of a run do not keep the functions that gave them.
         """
         return self._forces_at(self.times, self.q, self.qd, self.controller_states, self.held)
+
+    @cached_property
+    def control_forces(self) -> Array:
+        """Forces of the control alone [N m, N], shaped as qd; evaluated when first asked for.
+
+        Raises
+        ------
+        DalembertError
+            They are not known: files and copies of a run keep no functions.
+        """
+        if self.held is not None:
+            return np.where(np.isfinite(self.q[..., :1]), self.held, np.nan)
+        if self.forces.get("control", "none") == "none":
+            return np.zeros_like(self.qd)
+        if self.applied is None:
+            raise DalembertError(
+                "the control of this run is not known: files and copies keep no functions. Ask "
+                "for run.control_forces where it was simulated."
+            )
+        states = self.controller_states
+        found: Array = self.applied(self.times, self.q, self.qd, states, ("control",))
+        return found
 
     def _forces_at(
         self, times: Array, q: Array, qd: Array, states: Array | None, held: Array | None

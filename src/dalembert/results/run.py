@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import os
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -30,6 +31,11 @@ from dalembert.results import run_files, storage, stored_arrays
 from dalembert.results.columns import columns
 from dalembert.results.dataset import dataset
 from dalembert.results.labels import header, library
+from dalembert.results.limit_peaks import (
+    LimitPeak,
+    limit_lines,
+    limit_peaks,
+)
 from dalembert.results.records import NOT_UNIQUE, Records
 
 if TYPE_CHECKING:
@@ -104,6 +110,34 @@ class Run(Records):
                 worst / np.fmax(np.fmax(highest, top + bottom), np.finfo(float).tiny), axis=None
             )
         )
+
+    @cached_property
+    def limit_peaks(self) -> tuple[LimitPeak, ...]:
+        """How near the run came to each limit of position, velocity and effort, or how far beyond
+        it; efforts are those of the control, where that is known.
+
+        Examples
+        --------
+        >>> import dalembert as da
+        >>> arm = da.planar_chain(1).with_actuators(da.Actuator("motor", "q1", 50, effort=0.1))
+        >>> run = da.simulate(arm, [0.5], [0.0], 0.1, control=[-8.0])
+        >>> print(run.limit_peaks[0], run.limit_peaks[0].is_passed)
+        q1 8 N m of 5 at 0 s True
+        """
+        return limit_peaks(self)
+
+    @property
+    def limits_passed(self) -> tuple[LimitPeak, ...]:
+        """The `limit_peaks` that are beyond their limits.
+
+        Examples
+        --------
+        >>> import dalembert as da
+        >>> arm = da.planar_chain(1).with_actuators(da.Actuator("motor", "q1", 50, effort=0.1))
+        >>> da.simulate(arm, [0.5], [0.0], 0.1, control=[-8.0], saturate=True).limits_passed
+        ()
+        """
+        return tuple(peak for peak in self.limit_peaks if peak.is_passed)
 
     def to_csv(self, file: str | os.PathLike[str]) -> Path:
         """Write times, coordinates, velocities, energies and observables of one trajectory as CSV
@@ -387,6 +421,7 @@ class Run(Records):
                     if self.events or self.changes
                     else []
                 ),
+                *limit_lines(self, self.limit_peaks),
                 f"stopped: {self.reason}",
             ]
         )

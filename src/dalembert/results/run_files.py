@@ -201,6 +201,7 @@ def _outcome(data: Any) -> dict[str, Any]:
         "rejected": data["rejected"].values,
         "friction": data.attrs.get("friction"),
         "stabilisation": data.attrs.get("stabilisation"),
+        "saturated": bool(data.attrs.get("saturated", False)),
         "parameters": parameters,
         "ended": ended_of(data),
         **found,

@@ -22,7 +22,7 @@ A function is evaluated by one of three engines. They keep one contract, and tes
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from numbers import Real
 from types import MappingProxyType
@@ -39,11 +39,13 @@ from dalembert.native.function import function
 from dalembert.purity.examine import INSTEAD, Guard, check_arguments, examine, remembering
 from dalembert.simulation.loads import Loads, opened
 from dalembert.simulation.options import Actions
+from dalembert.simulation.saturation import Saturation
 from dalembert.simulation.trial_states import trial_states
 
 NONE, CONSTANT, TRACED, CALLED, SAMPLED = "none", "constant", "traced", "called", "sampled"
 ARGUMENTS = ("t", "q", "qd")
 EXTERNAL = "external_forces"
+ALL = ("control", "forces", EXTERNAL)
 
 Force = Callable[..., Any]  # (t, q, qd) -> (nv,); of a controller with states, (t, q, qd, states)
 NOTHING: Mapping[str, Force] = MappingProxyType({})
@@ -63,6 +65,7 @@ class Forces:
     constants : the forces given as numbers, one after the other (n,) or (N, n), and in front those
         that a sampled controller holds; behind them those of external forces
     sampled : the sampled controller, if there is one
+    saturation : of the control
     lengths : functions that are called with numbers, and how many each of them gives
     remembers : what functions remember that are called all the same, as their user insists
     guards : of all functions, to look at again after the run
@@ -79,6 +82,7 @@ class Forces:
         self.nq = system.nq
         self.nv = system.nv
         self.control = control
+        self.saturation = Saturation(system, actions.saturate, paths)
         self._given = {"control": control, "forces": actions.forces}
         self.loads: Loads | None = None
         if actions.external_forces is not None:
@@ -115,11 +119,10 @@ class Forces:
         """Forces given as numbers; of a sampled controller, that before its first output."""
         if name == EXTERNAL and self.loads:
             return self.loads.numbers
-        return (
-            np.zeros(self.nv)
-            if self.kinds[name] == SAMPLED
-            else np.asarray(self._given[name], dtype=float)
-        )
+        if self.kinds[name] == SAMPLED:
+            return np.zeros(self.nv)
+        numbers = np.asarray(self._given[name], dtype=float)
+        return self.saturation.of_numbers(numbers) if name == "control" else numbers
 
     def _kind(self, system: Any, name: str, given: Any, states: int = 0) -> str:
         """How a force is given; functions are tried on numbers and on symbols.
@@ -195,20 +198,33 @@ class Forces:
     ) -> np.ndarray:
         """Sum of the forces at a state; p begins with the constants; `called` stands for functions."""
         tau = np.zeros(self.nv)
+        for _, force in self._each(t, q, qd, p, states, called):
+            tau = tau + force
+        return tau
+
+    def _each(
+        self,
+        t: Any,
+        q: np.ndarray,
+        qd: np.ndarray,
+        p: np.ndarray,
+        states: np.ndarray,
+        called: Mapping[str, Force] = NOTHING,
+    ) -> Iterator[tuple[str, Any]]:
+        """The forces one by one, with their names."""
         at = 0
         for name, given in self._given.items():
             if name == EXTERNAL and self.loads:
                 numbers = p[at : at + self.loads.numbers.shape[-1]]
-                tau = tau + self.loads.along_velocities(q, numbers)
+                yield name, self.loads.along_velocities(q, numbers)
             elif self.kinds[name] in (CONSTANT, SAMPLED):
-                tau = tau + p[at : at + self.nv]
+                yield name, p[at : at + self.nv]
                 at = at + self.nv
             elif self.kinds[name] != NONE:
                 own = (states,) if name == "control" and self._rate else ()
-                tau = tau + _vector(
-                    called.get(name, given)(t, q.copy(), qd.copy(), *own), name, self.nv
-                )
-        return tau
+                found = called.get(name, given)(t, q.copy(), qd.copy(), *own)
+                force = _vector(found, name, self.nv)
+                yield name, self.saturation(force) if name == "control" else force
 
     def rates(
         self,
@@ -223,10 +239,15 @@ class Forces:
         return _vector(rate(t, q, qd, states), "rate", len(states)) if rate else np.zeros(0)
 
     def applied(
-        self, times: np.ndarray, q: np.ndarray, qd: np.ndarray, states: np.ndarray | None
+        self,
+        times: np.ndarray,
+        q: np.ndarray,
+        qd: np.ndarray,
+        states: np.ndarray | None,
+        names: Sequence[str] = ALL,
     ) -> np.ndarray:
-        """Control and forces (K, nv) or (N, K, nv) [N m, N] at the records of a run, evaluated
-        again.
+        """Control and forces of these names, (K, nv) or (N, K, nv) [N m, N], at the records of a
+        run, evaluated again.
         """
         rows = q.shape[:-1]
         parts = {
@@ -245,9 +266,12 @@ class Forces:
         def tau(**at: Any) -> np.ndarray:
             """Sum of the forces at a state."""
             t, *rest = (at.get(name, np.zeros(0)) for name in flat)
-            return self(t[0], *rest)
+            found = np.zeros(self.nv)
+            for name, force in self._each(t[0], *rest):
+                found = found + force if name in names else found
+            return found
 
-        if CALLED not in self.kinds.values():
+        if CALLED not in [self.kinds.get(name) for name in names]:
             return function(tau, **{name: v.shape[1:] for name, v in given.items()})(
                 *given.values()
             ).reshape(qd.shape)

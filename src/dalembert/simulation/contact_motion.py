@@ -23,6 +23,7 @@ from dalembert.results.observables import Observable
 from dalembert.results.records import FINISHED
 from dalembert.results.run import Run
 from dalembert.simulation.lcp import UNBOUNDED, bounded
+from dalembert.simulation.saturation import Saturation
 from dalembert.spatial.arrays import Array, Values
 from dalembert.systems.constrained_mechanism import with_constraints
 from dalembert.systems.constraint_set import ConstraintSet
@@ -269,6 +270,7 @@ class ContactMotion:
     def __init__(self, system: System, simulation: Any):
         self.contacts = Contacts(system)
         self._simulation = simulation
+        self._saturation = Saturation(system, simulation.actions.saturate)
         self._check(simulation)
 
     def _check(self, simulation: Any) -> None:
@@ -366,9 +368,10 @@ class ContactMotion:
     def _tau(self, t: Any, q: Any, qd: Any) -> Any:
         """Control and forces at a state."""
         tau: Any = np.zeros(self.contacts.system.nv)
-        for given in (self._simulation.actions.control, self._simulation.actions.forces):
+        actions = self._simulation.actions
+        for given, limited in ((actions.control, self._saturation), (actions.forces, np.asarray)):
             if given is not None:
-                tau = tau + np.asarray(given(t, q, qd) if callable(given) else given)
+                tau = tau + limited(np.asarray(given(t, q, qd) if callable(given) else given))
         return tau
 
     def _settled(self, t: float, q: Array, qd: Array, released: Sequence[int] = ()) -> _Instant:

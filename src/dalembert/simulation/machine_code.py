@@ -48,6 +48,7 @@ class MachineCode:
             *self._motion.formulation.key,
             *self._motion.kinds.values(),
             *self._motion.forces.lengths.values(),
+            *self._motion.forces.saturation.key,
             *self._traced,
             *(self._motion.forces.loads.frames if self._motion.forces.loads else ()),
             *(self._motion.reactions.key if self._motion.reactions else ()),

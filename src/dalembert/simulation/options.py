@@ -62,11 +62,14 @@ class Model:
 
 @dataclass(frozen=True)
 class Actions:
-    """Forces along the velocities, of actuators and others, and on frames."""
+    """Forces along the velocities, of actuators and others, and on frames; saturate: whether those
+    of actuators obey limits of effort.
+    """
 
     control: Any = None
     forces: Any = None
     external_forces: Any = None
+    saturate: bool = False
 
 
 @dataclass(frozen=True)

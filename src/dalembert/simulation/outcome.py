@@ -141,6 +141,7 @@ def _described(loop: EventLoop) -> dict[str, Any]:
         "h": loop.pace.h,
         "forces": dict(motion.kinds),
         "applied": motion.forces.applied,
+        "saturated": motion.forces.saturation.limits is not None,
         "friction": motion.friction,
         "stabilisation": motion.stabilisation,
         "declared": motion.observables,

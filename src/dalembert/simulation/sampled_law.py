@@ -114,11 +114,15 @@ class Law:
             tau, *later = self._compiled(
                 np.full((len(x), 1), float(k)), np.full((len(x), 1), t), x, p, *given
             )
-            return tau, later[0] if later else memory
+            return self._limited(tau), later[0] if later else memory
         q, qd = self.states_of(t, x)
         rows = zip(q.copy(), qd.copy(), memory.copy(), strict=True)
         found = np.array([self.sampled.flat_law(k, t, *row) for row in rows], dtype=float)
-        return found[:, : self.nv], found[:, self.nv :]
+        return self._limited(found[:, : self.nv]), found[:, self.nv :]
+
+    def _limited(self, tau: np.ndarray) -> np.ndarray:
+        """Forces (N, nv) within the limits of efforts, where these are obeyed."""
+        return self.motion.forces.saturation.of_numbers(tau)
 
     def check_memory(self, times: np.ndarray, q: np.ndarray, qd: np.ndarray) -> None:
         """See that nothing changed on which the law depends at states of the run, (K,), (K, n)

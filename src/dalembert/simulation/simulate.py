@@ -93,6 +93,7 @@ def simulate(
     stabilisation: str | None = None,
     time_constant: float | None = None,
     rho_inf: float | None = None,
+    saturate: bool = False,
 ) -> Run:
     """Trajectories of a mechanism under forces on its joints.
 
@@ -183,6 +184,10 @@ def simulate(
         T of 'baumgarte' [s]: phi'' + 2/T phi' + phi/T^2 = 0.
     rho_inf : float, optional
         Of 'generalized_alpha', the share of infinitely fast vibrations that a step leaves [0.8].
+    saturate : bool
+        Whether the control stays within the limits of effort of joints and actuators,
+        `effort_limits(mechanism)`; by default they are passed, and `Run.limits_passed` tells by how
+        much.
 
     Returns
     -------
@@ -211,7 +216,7 @@ def simulate(
     """
     simulation = Simulation(
         Model(mechanism, formulation, solver, parameters, multipliers0),
-        Actions(control, forces, external_forces),
+        Actions(control, forces, external_forces, saturate),
         Contact(friction, stops),
         Stepping(method, h, rtol, atol, longest_step, threads, rho_inf),
         Recording(t, record, progress, store, resume),
@@ -324,6 +329,7 @@ class Simulation:
         arguments: dict[str, Any] = {"q": q, "qd": qd, "events": motion.events.names}
         for part in parts:
             arguments |= vars(part)
+        arguments["saturate"] = self.actions.saturate or None
         numbers = {path: values.tolist() for path, values in motion.parameters.items()}
         arguments["parameters"] = numbers or None
         if motion.formulation.iteration:
@@ -447,6 +453,7 @@ def resume(mechanism: Mechanism | OtherSystem, store: str | os.PathLike[str], **
     arguments = stored_arguments(store)
     names = arguments.pop("events", None)
     _ = arguments.pop("sampled", None)
+    arguments["saturate"] = bool(arguments.get("saturate"))
     if isinstance(arguments.get("friction"), list):
         arguments["friction"] = Stribeck(*arguments["friction"])
     if arguments.get("external_forces"):
