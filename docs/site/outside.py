@@ -8,11 +8,11 @@ from typing import Any
 ROOT = Path(__file__).parents[2]
 PAGES = {"CONTRIBUTING.md": "contributing.md", "CHANGELOG.md": "changelog.md"}
 HOME = {"README.md": "index.md"}
-ALONE = (
-    "index.md",
-    "first_steps.md",
-    "gallery/index.md",
-)  # pages of no section: no list beside them
+ALONE = {  # pages of no section, with the lists that do not stand beside them
+    "index.md": ["navigation", "toc"],
+    "first_steps.md": ["navigation"],
+    "gallery/index.md": ["navigation", "toc"],
+}
 LINK = re.compile(r"(?<!!)\[([^\]]+)\]\((?!https?:|#|mailto:)([^)#\s]+)(#[^)\s]*)?\)")
 TITLE = re.compile(r"^# (.+)$", re.MULTILINE)
 
@@ -49,7 +49,7 @@ def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
     """Text of a page whose links lead to pages of the site."""
     uri = page.file.src_uri
     if uri in ALONE:
-        page.meta["hide"] = ["navigation", "toc"]
+        page.meta["hide"] = ALONE[uri]
     if uri in PAGES.values():
         return markdown
     return linked(markdown, posixpath.dirname("docs/" + uri), uri)
