@@ -746,6 +746,14 @@ def cache(clear: Annotated[bool, Option("--clear", help="Remove all entries.")] 
 
 
 @app.command
+def doctor() -> None:
+    """List versions and extras that are installed, for bug reports."""
+    from dalembert.commandline.installation import show_installation
+
+    show_installation(_console())
+
+
+@app.command
 def bench(
     file: File,
     base: Base = "fixed",
