@@ -84,7 +84,7 @@ def mujoco_model(
     """MuJoCo's model without contacts and constraints, and the names of its joints in its order."""
     import mujoco
 
-    mujoco.set_mju_user_warning(lambda text: None)  # it would write a file into the folder
+    mujoco.set_mju_user_warning(lambda text: None)  # no log file in the current folder
     text = plain_urdf(path, locked, floating)
     start = text.index(">", text.index("<robot")) + 1
     model = mujoco.MjModel.from_xml_string(text[:start] + IDEAL + text[start:])
