@@ -74,6 +74,7 @@ MOST_POSTURES = 50  # of each trajectory, that the camera frames
 HOST = "127.0.0.1"
 FRAME_HEIGHT = 620  # pixels, in a notebook
 PANEL = 380  # pixels of the panel of equations and diagrams
+NARROW = 400  # pixels of a scene that is too narrow beside both panels
 
 
 def view(
@@ -171,6 +172,15 @@ class Viewer:
     """A page that shows a mechanism; `da.view` makes it.
 
     url : address of the page
+    state : q (nq,) [rad, m], qd (nv,), tau (nv,) [N m, N] and t [s] that are shown
+
+    Examples
+    --------
+    >>> import dalembert as da
+    >>> with da.view(da.planar_chain(1)) as viewer:
+    ...     viewer.update([0.5])
+    ...     viewer.state.q
+    array([0.5])
     """
 
     def __init__(
@@ -236,6 +246,7 @@ class Viewer:
             self.page = gui.add_html("")
         panel.dock_left()
         panel.set_width(PANEL)
+        self.server.on_client_connect(lambda client: _make_room(client, panel))
 
     def _symbols(self) -> list[Finding]:
         if not self.mechanism.symbols:
@@ -431,6 +442,12 @@ class Viewer:
             f'<iframe src="{html.escape(self.url)}" width="100%" height="{FRAME_HEIGHT}" '
             'style="border:0;border-radius:6px" title="dalembert viewer"></iframe>'
         )
+
+
+def _make_room(client: Any, panel: Any) -> None:
+    """Fold a panel where a narrow window leaves the scene no room."""
+    if client.camera.image_width < NARROW:
+        panel.minimize()
 
 
 def _shown_host(host: str) -> str:

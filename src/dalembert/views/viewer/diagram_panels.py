@@ -25,7 +25,8 @@ from dalembert.views.viewer.run_states import RunStates
 MOST_CURVES = 8  # in a diagram
 MOST_POINTS = 400  # of a curve
 HEIGHT = 120  # pixels of a diagram
-LEFT, RIGHT = 46, 10  # pixels beside it, for numbers
+LEFT, RIGHT = 54, 18  # pixels beside it, for numbers
+LEAST_TICKS = 3
 COLOURS = ("#2a78c8", "#e0713a", "#2c9a6b", "#b8559c", "#8a6d3b", "#5a63c0", "#c23b4b", "#4e8d99")
 SMALL = "font:11px/1.35 system-ui,sans-serif;color:var(--mantine-color-text,currentColor)"
 NOISE = 1e-9  # of the largest value: a range that small is none
@@ -129,7 +130,7 @@ def curves_html(diagram: PanelDiagram) -> str:
         f"{text(diagram.title)} [{text(diagram.unit)}]" if diagram.unit != "1" else "quaternions"
     )
     return (
-        f'<div style="{SMALL};padding:6px 0 0"><b style="font-weight:600">{title}</b>'
+        f'<div style="{SMALL};padding:6px 0 0"><b style="font-weight:600;margin-left:10px">{title}</b>'
         f'<div style="position:relative;height:{HEIGHT}px;margin:4px {RIGHT}px 0 {LEFT}px">'
         f'<svg viewBox="0 0 1000 1000" preserveAspectRatio="none" role="img" aria-label="{title}" '
         'style="position:absolute;inset:0;width:100%;height:100%;overflow:visible">'
@@ -145,11 +146,15 @@ def _points(x: np.ndarray, y: np.ndarray) -> str:
 
 
 def _ticks(low: float, high: float) -> list[float]:
-    """Two to five round numbers within a range."""
-    rough = (high - low) / 4
-    power = 10.0 ** np.floor(np.log10(rough))
-    step = next(size * power for size in (1.0, 2.0, 5.0, 10.0) if size * power >= rough)
-    return [float(k * step) for k in range(int(np.ceil(low / step)), int(high // step) + 1)]
+    """Round numbers within a range: as few as there are, but three."""
+    power = 10.0 ** np.floor(np.log10(high - low))
+    ticks: list[float] = []
+    for size in (1.0, 0.5, 0.2, 0.1):
+        step = float(size * power)
+        ticks = [float(k * step) for k in range(int(np.ceil(low / step)), int(high // step) + 1)]
+        if len(ticks) >= LEAST_TICKS:
+            break
+    return ticks
 
 
 def _lines(low: float, high: float) -> str:

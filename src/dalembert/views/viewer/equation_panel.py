@@ -164,10 +164,13 @@ def _table(mechanism: Mechanism, state: ViewedState, terms: Terms) -> str:
         columns.append(("\u03c4", state.tau))
     head = "".join(f'<th style="{CELL};font-weight:600">{title}</th>' for title, _ in columns)
     rows = []
+    shown = [_without_noise(values) for _, values in columns]
     for k, name in enumerate(names[:MOST_ROWS]):
-        cells = "".join(f'<td style="{CELL}">{number(values[k])}</td>' for _, values in columns)
+        cells = "".join(f'<td style="{CELL}">{number(values[k], 3)}</td>' for values in shown)
         label = f'<td style="padding:1px 6px 1px 0">{text(short(name))}</td>'
-        rows.append(f'<tr>{label}{cells}<td style="opacity:.65">{text(units[k])}</td></tr>')
+        rows.append(
+            f'<tr>{label}{cells}<td style="opacity:.65;white-space:nowrap">{text(units[k])}</td></tr>'
+        )
     more = _remark(f"and {len(names) - len(rows)} more") if len(names) > len(rows) else ""
     return (
         f'<div style="{HEAD}">Values now</div><div style="overflow-x:auto">'
@@ -176,10 +179,14 @@ def _table(mechanism: Mechanism, state: ViewedState, terms: Terms) -> str:
     )
 
 
+def _without_noise(values: np.ndarray) -> np.ndarray:
+    """Values with zeros for rounding."""
+    return np.where(np.abs(values) > NOISE * np.abs(values).max(initial=0.0), values, 0.0)
+
+
 def _matrix(M: np.ndarray) -> str:
     size = min(len(M), MOST_ENTRIES)
-    noise = NOISE * np.abs(M).max(initial=0.0)
-    shown = np.where(np.abs(M) > noise, M, 0.0)[:size, :size]
+    shown = _without_noise(M)[:size, :size]
     rows = "".join(
         "<tr>" + "".join(f'<td style="{CELL}">{number(x, 3)}</td>' for x in row) + "</tr>"
         for row in shown
