@@ -74,6 +74,7 @@ MOST_POSTURES = 50  # of each trajectory, that the camera frames
 HOST = "127.0.0.1"
 FRAME_HEIGHT = 620  # pixels, in a notebook
 PANEL = 380  # pixels of the panel of equations and diagrams
+SETTLED = 1.0  # s, in which a browser lays out the page
 NARROW = 400  # pixels of a scene that is too narrow beside both panels
 
 
@@ -445,7 +446,8 @@ class Viewer:
 
 
 def _make_room(client: Any, panel: Any) -> None:
-    """Fold a panel where a narrow window leaves the scene no room."""
+    """Fold a panel where a narrow window leaves the scene no room, once the page is laid out."""
+    time.sleep(SETTLED)
     if client.camera.image_width < NARROW:
         panel.minimize()
 

@@ -149,7 +149,7 @@ def _ticks(low: float, high: float) -> list[float]:
     """Round numbers within a range: as few as there are, but three."""
     power = 10.0 ** np.floor(np.log10(high - low))
     ticks: list[float] = []
-    for size in (1.0, 0.5, 0.2, 0.1):
+    for size in (5.0, 2.0, 1.0, 0.5, 0.2):
         step = float(size * power)
         ticks = [float(k * step) for k in range(int(np.ceil(low / step)), int(high // step) + 1)]
         if len(ticks) >= LEAST_TICKS:
