@@ -67,6 +67,12 @@ class WeldGroups:
         for body in mechanism.bodies:
             self.members[self.leader[body.name]].append(body)
         self.base = mechanism.bodies[0].name
+        self.massless = {
+            leader for leader, members in self.members.items() if all(map(is_massless, members))
+        } - {self.base}
+        self.weightless = {
+            leader for leader, members in self.members.items() if not any(b.mass for b in members)
+        } - self.massless
 
     def is_still(self, body: str) -> bool:
         """Whether a body is fixed to the base."""
@@ -74,15 +80,11 @@ class WeldGroups:
 
     def is_massless(self, body: str) -> bool:
         """Whether a body moves, and none of those that are fixed to it has a mass."""
-        leader = self.leader[body]
-        return leader != self.base and all(map(is_massless, self.members[leader]))
+        return self.leader[body] in self.massless
 
     def has_moments_alone(self, body: str) -> bool:
         """Whether a body moves on a joint, and it and those that are fixed to it have moments and no mass."""
-        members = self.members[body]
-        return (
-            body in self.inner and not any(b.mass for b in members) and not self.is_massless(body)
-        )
+        return body in self.inner and body in self.weightless
 
     def gives_joints_away(self, body: str) -> bool:
         """Whether a body without mass can leave its joints to a single one that hangs on it."""

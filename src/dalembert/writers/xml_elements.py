@@ -20,6 +20,7 @@ from dalembert.errors import ReadError
 
 FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 INDENT = "  "
+MAX_INDENTED = 40  # depth up to which elements are indented: a chain of 10 000 bodies is as deep
 
 
 @dataclass
@@ -74,13 +75,14 @@ def _lines(root: XmlElement) -> Iterator[str]:
     stack: list[tuple[XmlElement | str, int]] = [(root, 0)]
     while stack:
         item, depth = stack.pop()
+        indent = INDENT * min(depth, MAX_INDENTED)
         if isinstance(item, str):
-            yield INDENT * depth + item
+            yield indent + item
         elif item.text:
-            yield f"{INDENT * depth}{item.begin}>{escape(item.text)}</{item.tag}>"
+            yield f"{indent}{item.begin}>{escape(item.text)}</{item.tag}>"
         elif not item.children:
-            yield f"{INDENT * depth}{item.begin}/>"
+            yield f"{indent}{item.begin}/>"
         else:
-            yield f"{INDENT * depth}{item.begin}>"
+            yield f"{indent}{item.begin}>"
             stack.append((f"</{item.tag}>", depth))
             stack += [(child, depth + 1) for child in reversed(item.children)]

@@ -8,13 +8,18 @@ from typing import (
 )
 
 from dalembert.errors import ReadError
-from dalembert.model.numbers import as_exact
+from dalembert.model.numbers import (
+    as_exact,
+    as_float,
+)
 from dalembert.model.origins import Origin
 from dalembert.readers.sdf.sdf_elements import SdfFile
 from dalembert.readers.xml import Element
+from dalembert.spatial.rotations import axis_angle_of
 
 MODEL = "__model__"
 WORLD = "world"
+MAX_TURNS = 9  # of a placement, three poses in each other; more become one turn
 
 
 class PlacedFrame(NamedTuple):
@@ -137,7 +142,14 @@ def _simplified(origin: Origin) -> Origin:
                 turns.append((axis, total))
             continue
         turns.append((axis, angle))
-    return Origin(origin.xyz, tuple(turns))
+    simple = Origin(origin.xyz, tuple(turns))
+    return simple if len(turns) <= MAX_TURNS else _about_one_axis(simple)
+
+
+def _about_one_axis(origin: Origin) -> Origin:
+    """The origin with a single turn in place of many."""
+    axis, angle = axis_angle_of(origin.transform(as_float).R.matrix())
+    return Origin(origin.xyz, ((tuple(axis), angle),))
 
 
 def _sum(a: Any, b: Any) -> Any:
