@@ -9,7 +9,8 @@ import pytest
 import dalembert as da
 
 pytest.importorskip("trimesh", reason="trimesh is not installed (extra view)")
-from dalembert.views import mesh_files, mesh_folders
+from dalembert.readers import mesh_folders
+from dalembert.views import mesh_files
 from dalembert.views.mesh_files import MeshFiles
 
 TETRAHEDRON = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]], float)

@@ -159,3 +159,15 @@ def test_a_file_that_was_written_is_read_as_the_same_mechanism(tmp_path):
     assert back.coordinate_names == arm.coordinate_names
     for f, state in ((da.mass_matrix, (q,)), (da.bias_force, (q, qd)), (da.passive_force, (q, qd))):
         assert np.abs(f(back, *state) - f(arm, *state)).max() < 1e-11
+
+
+def test_meshes_are_assets_where_their_files_are_in_the_folder_of_the_model(tmp_path):
+    (tmp_path / "tetra.obj").write_text("v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n")
+    (tmp_path / "text.stl").write_text("solid of a text file\n" * 9)
+    links = "".join(f'<visual><geometry><mesh filename="{name}" scale="{scale}"/></geometry></visual>'
+                    for name, scale in (("tetra.obj", "1 1 1"), ("tetra.obj", "2 2 2"), ("tetra.obj", "1 1 1"), ("text.stl", "1 1 1"), ("../../x.obj", "1 1 1")))
+    (tmp_path / "robot.urdf").write_text(f'<robot name="r"><link name="base">{links}</link></robot>')
+    with pytest.warns(da.DalembertWarning, match=r"no STL and OBJ, of bodies \('base', 'base'\)"):
+        da.save(da.load(tmp_path / "robot.urdf"), tmp_path / "robot.xml")
+    model = mujoco.MjModel.from_xml_path(str(tmp_path / "robot.xml"))
+    assert (model.nmesh, model.ngeom) == (2, 3) and not any(model.geom_contype)

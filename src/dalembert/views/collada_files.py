@@ -16,7 +16,7 @@ from xml.parsers import expat
 import numpy as np
 
 from dalembert.errors import DalembertError
-from dalembert.views.mesh_folders import MeshError
+from dalembert.readers.mesh_folders import MeshError
 
 MAX_DEPTH = 100  # elements inside one another
 MAX_ELEMENTS = 1_000_000

@@ -26,7 +26,7 @@ from dalembert.model.findings import Finding
 from dalembert.model.numbers import as_float
 from dalembert.model.origins import Source
 from dalembert.model.visuals import Visual
-from dalembert.views.mesh_folders import (
+from dalembert.readers.mesh_folders import (
     MeshError,
     MeshFolders,
     MissingMeshError,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dalembert.expr import known_zero
 from dalembert.model.numbers import Number
 from dalembert.model.visuals import Visual
+from dalembert.writers.mjcf_meshes import WrittenMeshes
 from dalembert.writers.numerals import (
     decimals,
     quaternion_text,
@@ -18,9 +19,10 @@ SEEN, COLLIDING = "2", "3"  # groups of MuJoCo's viewer, which hides the second
 HALVED = {"box": (0, 1, 2), "cylinder": (1,), "capsule": (1,)}  # sizes of which MuJoCo has half
 
 
-def geom_of(visual: Visual) -> XmlElement | None:
-    """The <geom> of a shape; None of a mesh, whose file MuJoCo would open when it reads this one."""
-    if visual.kind == "mesh":
+def geom_of(visual: Visual, meshes: WrittenMeshes) -> XmlElement | None:
+    """The <geom> of a shape; None of a mesh that MuJoCo would not read."""
+    mesh = meshes.name_of(visual) if visual.kind == "mesh" else None
+    if visual.kind == "mesh" and mesh is None:
         return None
     halved = HALVED.get(visual.kind, ())
     sizes = [_half(x) if k in halved else x for k, x in enumerate(visual.sizes)]
@@ -29,7 +31,8 @@ def geom_of(visual: Visual) -> XmlElement | None:
     return xml_element(
         "geom",
         type=visual.kind,
-        size=decimals(sizes),
+        mesh=mesh,
+        size=None if mesh else decimals(sizes),
         pos=decimals(visual.origin.xyz) if is_moved else None,
         quat=quaternion_text(visual.origin) if is_turned else None,
         rgba=None if visual.colour is None else decimals(visual.colour),

@@ -26,6 +26,7 @@ from dalembert.writers.mjcf_joints import (
     JointElements,
     free_joint,
 )
+from dalembert.writers.mjcf_meshes import WrittenMeshes
 from dalembert.writers.mjcf_shapes import geom_of
 from dalembert.writers.mujoco_inertias import (
     inertial,
@@ -74,6 +75,7 @@ class _MjcfWriter:
         self.groups = WeldGroups(self.mechanism)
         self.nestings: dict[str, Nesting] = {}
         self.world = xml_element("worldbody")
+        self.meshes = WrittenMeshes(mechanism.file)
         self.equalities = SoftEqualities(losses)
         self.joints = JointElements(self.mechanism, losses, self.equalities)
 
@@ -83,8 +85,10 @@ class _MjcfWriter:
         root = xml_element("mujoco", model=self.mechanism.name)
         root.add("compiler", angle="radian", autolimits="true", inertiafromgeom="false")
         root.add("option", gravity=decimals(self.mechanism.gravity))
-        root.children.append(self.world)
         self._put_bodies()
+        if self.meshes.section.children:
+            root.children.append(self.meshes.section)
+        root.children.append(self.world)
         for frame in self.mechanism.frames:
             self._put_site(frame.name, frame.body, frame.origin)
         self._put_constraints()
@@ -170,9 +174,11 @@ class _MjcfWriter:
             elif not is_massless(body):
                 element.children.append(inertial(body))
         for visual in body.visuals:
-            geom = geom_of(visual)
+            geom = geom_of(visual, self.meshes)
             if geom is None:
-                self.losses.note("meshes of bodies", body.name)
+                self.losses.note(
+                    "meshes that are not found, or no STL and OBJ, of bodies", body.name
+                )
             else:
                 element.children.append(geom)
 
