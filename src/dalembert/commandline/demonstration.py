@@ -111,7 +111,8 @@ def show_motion(out: Console, mechanism: Mechanism, folder: Path) -> list[Path]:
     """
     start, goal = (random_motion(mechanism, SEED + k)[0] for k in range(2))
     motion = demonstrated(mechanism, start, goal)
-    limited = bool(np.isfinite(da.effort_limits(mechanism)).any())
+    efforts = da.effort_limits(mechanism)
+    limited = bool(np.isfinite(efforts).any() and efforts.all())
     rest = np.zeros(mechanism.nv)
     run = da.simulate(
         mechanism, start, rest, motion.duration, control=motion.control, saturate=limited
