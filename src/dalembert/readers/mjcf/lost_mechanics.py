@@ -112,7 +112,8 @@ def _contacts(compiled: CompiledModel, enabled: Enabled) -> Iterator[Finding]:
     model = compiled.model
     if not enabled.contact:
         return
-    touching = [g for g in range(model.ngeom) if _may_touch(compiled, g)]
+    kinds = _kinds_of_contact(compiled)
+    touching = [g for g in range(model.ngeom) if _may_touch(compiled, g, kinds)]
     if touching:
         count = f"{len(touching)} geom{'s' * (len(touching) > 1)}"
         why = f"{count} may touch others; contacts are not computed."
@@ -120,12 +121,13 @@ def _contacts(compiled: CompiledModel, enabled: Enabled) -> Iterator[Finding]:
         yield Finding("warning", "contacts", why, fix, compiled.source("geom", touching[0]))
 
 
-def _may_touch(compiled: CompiledModel, g: int) -> bool:
+def _may_touch(compiled: CompiledModel, g: int, kinds: set[tuple[int, int, int]]) -> bool:
     """Whether a geom collides with one of a body that moves against its own."""
     model = compiled.model
     own_type, own_affinity = compiled.contacts[g]
     own = int(model.body_weldid[model.geom_bodyid[g]])
-    kinds = _kinds_of_contact(compiled)
+    if not (own_type or own_affinity):
+        return False
     return any(
         own_type & affinity or contype & own_affinity
         for weld, contype, affinity in kinds
@@ -142,9 +144,10 @@ def _parents(model: Any, weld: int) -> tuple[int, ...]:
 
 
 def _kinds_of_contact(compiled: CompiledModel) -> set[tuple[int, int, int]]:
-    """(moving body, contype, conaffinity) of all geoms, each once."""
+    """(moving body, contype, conaffinity) of all geoms that touch something, each once."""
     model = compiled.model
     return {
         (int(model.body_weldid[model.geom_bodyid[g]]), *compiled.contacts[g])
         for g in range(model.ngeom)
+        if any(compiled.contacts[g])
     }
