@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dalembert.closed_forms.equations import Equations, equations
 from dalembert.closed_forms.printing.documents import checked
 from dalembert.closed_forms.printing.markup import Markup, element, joined
+from dalembert.closed_forms.printing.notation import MATHML, PARENTHESES
 from dalembert.closed_forms.printing.web_page import EquationWriter, section_of
 from dalembert.closed_forms.quantities.verified_forms import ClosedForms
 from dalembert.errors import DalembertError
@@ -82,17 +83,23 @@ def _written(eom: ClosedForms) -> tuple[Markup, int]:
     return content, len(content)
 
 
+def _law() -> Markup:
+    """The equations of motion in letters."""
+    q = "<mi>q</mi>"
+    rate, second = (f"<mover>{q}<mo>{dots}</mo></mover>" for dots in "˙¨")
+    left = f"<mi>M</mi>{PARENTHESES % q}{MATHML.times}{second}<mo>+</mo>"
+    bias = f"<mi>h</mi>{PARENTHESES % (q + MATHML.comma + rate)}<mo>+</mo>"
+    right = f"<mi>g</mi>{PARENTHESES % q}<mo>=</mo><mi>τ</mi>"
+    formula = Markup(f"<math><mrow>{left}{bias}{right}</mrow></math>")
+    spoken = "M(q) q_ddot + h(q, q_dot) + g(q) = tau"
+    return element("div", formula, class_="eq law", role="group", aria_label=spoken)
+
+
 def _without(mechanism: Mechanism, why: str) -> ReportSection:
     """The law of motion in words, why it is not written out, and how to have more."""
     name = mechanism.file or "FILE"
     content = [
-        Markup(
-            '<div class="eq law" role="group" aria-label="M(q) q_ddot + h(q, q_dot) + g(q) = tau">'
-            "<math><mi>M</mi><mo>(</mo><mi>q</mi><mo>)</mo><mspace width='.17em'/>"
-            "<mover><mi>q</mi><mo>¨</mo></mover><mo>+</mo><mi>h</mi><mo>(</mo><mi>q</mi><mo>,</mo>"
-            "<mover><mi>q</mi><mo>˙</mo></mover><mo>)</mo><mo>+</mo><mi>g</mi><mo>(</mo><mi>q</mi>"
-            "<mo>)</mo><mo>=</mo><mi>τ</mi></math></div>"
-        ),
+        _law(),
         paragraph(why),
         paragraph(
             "Single quantities can be asked for: ",

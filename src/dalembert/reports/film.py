@@ -167,8 +167,9 @@ def _scale(screen: Screen) -> Iterator[Markup]:
 
 FILM_STYLE = f"""@keyframes shown {{ 0% {{ visibility: visible; }} {VISIBLE:.4f}% {{ visibility: hidden; }} }}
 .film g {{ visibility: hidden; animation: shown var(--length) steps(1) infinite; }}
+.film g:first-of-type {{ visibility: visible; }}
 .film g path {{ stroke: var(--card); stroke-width: .7; stroke-linejoin: round; }}
 .hold:checked ~ .film g {{ animation-play-state: paused; }}
-@media (prefers-reduced-motion: reduce) {{ .film g {{ animation: none; }} .film g:last-of-type {{ visibility: visible; }} }}
-@media print {{ .film g {{ animation: none; }} .film g:last-of-type {{ visibility: visible; }} .hold, .hold + label {{ display: none; }} }}
+@media (prefers-reduced-motion: reduce) {{ .film g, .film g:first-of-type {{ animation: none; visibility: hidden; }} .film g:last-of-type {{ visibility: visible; }} }}
+@media print {{ .film g, .film g:first-of-type {{ animation: none; visibility: hidden; }} .film g:last-of-type {{ visibility: visible; }} .hold, .hold + label {{ display: none; }} }}
 """
