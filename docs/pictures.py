@@ -1,10 +1,13 @@
 """Draw the pictures of README.md and of pages of docs: `python docs/pictures.py`."""
 
+import base64
 import io
 import re
+import shutil
 import warnings
 from contextlib import redirect_stdout
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -12,9 +15,11 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from PIL import Image
 
+import dalembert as da
 from dalembert import (
     Mechanism,
     Run,
+    data,
     generators,
     loops,
     placement,
@@ -22,11 +27,32 @@ from dalembert import (
     simulate,
     stability_map,
 )
-from dalembert.views import animation
+from dalembert.views import (
+    animation,
+    films,
+    solid_data,
+)
 from dalembert.views.stick_figure import figure_of
 
 ROOT = Path(__file__).parents[1]
 ACROSS = 3  # pictures in a row
+PERIOD, RATE, KNOTS = 6.0, 20, 96  # of the eight [s], pictures per second, places on it
+HAND = "panda_leftfinger"
+GLASS = ["--no-sandbox", "--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader"]
+STAGE = """() => {      // without scale and axes, in colours for any background, from a place that sways
+  corner = () => {};
+  document.documentElement.style.setProperty("--line", "#8b98a566");
+  document.documentElement.style.setProperty("--trace", "#e0703c");
+  document.querySelectorAll("header, form").forEach(part => part.style.display = "none");
+  over = (n, k) => line(run.frames[n].map((_, i) => tip(n, i)), colour("trace"), 2.2);
+  const [y, p] = run.view;
+  window.shot = k => {
+    at = k; yaw = y + 0.5 + 0.2 * Math.sin(2 * Math.PI * k / last); pitch = 0.3; aim();
+    if (!k) { fit(); zoom = 0.94; }
+    draw();
+    return view.toDataURL("image/png");
+  };
+}"""
 COLOURS = 96  # of a diagram: a small file
 
 
@@ -192,7 +218,7 @@ def usual_loops() -> Image.Image:
     tiles = [still(*(make(3) if make is loops.n_four_bar else make())) for make in makers]
     width, height = tiles[0].size
     rows = -(-len(tiles) // ACROSS)
-    sheet = Image.new("RGB", (ACROSS * width, rows * height), animation.PAPER)
+    sheet = Image.new("RGB", (ACROSS * width, rows * height), films.PAPER)
     for k, tile in enumerate(tiles):
         row, column = divmod(k, ACROSS)
         sheet.paste(tile, (column * width, row * height))
@@ -202,8 +228,72 @@ def usual_loops() -> Image.Image:
 def still(mechanism: Mechanism, q: np.ndarray) -> Image.Image:
     """A mechanism at rest in its start."""
     run = simulate(mechanism, q, np.zeros(mechanism.nv), 1e-3, method="dop853")
-    picture = next(animation._pictures(mechanism.name, figure_of(run, run.times[:1])))
+    picture = next(films.Film(run, figure_of(run, run.times[:1]), mechanism.name).pictures(1))
     return Image.fromarray(picture).resize((480, 360), Image.Resampling.LANCZOS)
+
+
+def eight() -> Run:
+    """A Panda under computed torque, whose hand writes an eight; a period of 6 s."""
+    panda = da.load(data.path("panda"), lock=["panda_finger_joint1"])
+    turn = 2 * np.pi / PERIOD
+    angles = 2 * np.pi / KNOTS * np.arange(KNOTS)
+    across, up = 0.26 * np.sin(angles), 0.15 * np.sin(2 * angles)
+    places = np.stack([0.42 - 0.08 * np.cos(2 * angles), across, 0.52 + up], axis=1)
+    q = followed(panda, places)
+    spectrum = np.fft.rfft(q, axis=0) / KNOTS
+    waves = [(k, 2 * spectrum[k].real, -2 * spectrum[k].imag) for k in range(1, 6)]
+
+    def reference(t):
+        """The first harmonics of the way of the joints, and their derivatives."""
+        rows = [spectrum[0].real, 0 * spectrum[0].real, 0 * spectrum[0].real]
+        for k, a, b in waves:
+            w = k * turn
+            c, s = da.cos(w * t), da.sin(w * t)
+            rows[0] = rows[0] + a * c + b * s
+            rows[1] = rows[1] + w * (b * c - a * s)
+            rows[2] = rows[2] - w * w * (a * c + b * s)
+        return rows
+
+    start, speed, _ = reference(0.0)
+    law = da.controllers.ComputedTorque(panda, reference, k_p=100.0)
+    return simulate(panda, start, speed, t=PERIOD, control=law, record=1 / RATE)
+
+
+def followed(arm: Mechanism, places: np.ndarray) -> np.ndarray:
+    """Configurations (K, nq) whose hand is at places that close a loop, near a posture (damped least
+    squares).
+    """
+    rest = q = np.array([0, -0.5, 0, -2.2, 0, 1.7, 0.8])
+    found = []
+    for place in [*places, *places]:      # the second round is periodic
+        for _ in range(30):
+            error = place - placement(arm, q, HAND)[:3, 3]
+            J = da.jacobian(arm, q, HAND)[3:]
+            inverse = J.T @ np.linalg.inv(J @ J.T + 1e-4 * np.eye(3))
+            q = q + inverse @ error + 0.1 * (rest - q) @ (np.eye(len(q)) - inverse @ J).T
+        found.append(q)
+    return np.array(found[len(places):])
+
+
+def moving(run: Run, file: str) -> None:
+    """A film of a run's page, without background, as an animated WebP; needs Playwright."""
+    from playwright.sync_api import sync_playwright
+
+    with TemporaryDirectory() as folder, sync_playwright() as playwright:
+        page_file = run.animate(Path(folder) / "run.html", trace=HAND)
+        session = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=GLASS)
+        page = session.new_page(viewport={"width": 600, "height": 560})
+        page.goto(f"{page_file.as_uri()}#0")
+        page.evaluate(STAGE)
+        count = len(run.times) - 1
+        shots = [page.evaluate("k => shot(k)", k).partition(",")[2] for k in range(count)]
+        session.close()
+    images = [Image.open(io.BytesIO(base64.b64decode(shot))).convert("RGBA") for shot in shots]
+    box = (0, 10, *images[0].size)
+    first, *rest = [image.crop(box) for image in images]
+    first.save(
+        ROOT / "docs" / file, save_all=True, append_images=rest, duration=1000 // RATE, loop=0, quality=66, method=4
+    )
 
 
 def save(figure: Figure, file: str) -> None:
@@ -213,9 +303,16 @@ def save(figure: Figure, file: str) -> None:
     write(Image.open(drawn).convert("RGB"), file)
 
 
-def write(image: Image.Image, file: str) -> None:
+def write(image: Image.Image, file: str, colours: int = COLOURS) -> None:
     """Write a picture with few colours."""
-    image.quantize(COLOURS).save(ROOT / "docs" / file, optimize=True)
+    image.quantize(colours).save(ROOT / "docs" / file, optimize=True)
+
+
+def with_shades(image: Image.Image) -> Image.Image:
+    """The picture in 255 colours, with those of all solids, which are rare in it."""
+    solids = np.array([colour[:3] for colour in solid_data.COLOURS.values()])
+    sheet = np.concatenate([np.asarray(image), animation.shades(solids, image.width)])
+    return image.quantize(palette=Image.fromarray(sheet).quantize(255), dither=Image.Dither.NONE).convert("RGB")
 
 
 if __name__ == "__main__":
@@ -223,5 +320,6 @@ if __name__ == "__main__":
     save(swing(), "swing.png")
     save(programs(), "generators.png")
     save(constraints(), "constraints.png")
-    write(usual_loops(), "loops.png")
+    write(with_shades(usual_loops()), "loops.png", 255)
     save(elastic_links(), "elastic_pictures.png")
+    moving(eight(), "first.webp")

@@ -36,6 +36,7 @@ MOST_KNOTS = 100_000  # records that a film goes through
 MOST_PICTURES = {".gif": 1500, ".mp4": 10_000}  # in a film; Pillow holds all of a GIF in memory
 FPS, FASTEST_GIF = 30.0, 50.0  # pictures per second; players slow down what is faster
 PALETTE_PICTURES = 4  # whose colours a GIF has
+DARKEST, LIGHTEST, SHADE_ROWS = 0.52, 1.06, 8  # of a solid's colour, in a palette; rows of each
 FFMPEG = "ffmpeg"
 
 
@@ -159,13 +160,24 @@ def _write_gif(film: Film, path: Path, fps: float) -> None:
 
 
 def _palette(film: Film) -> Any:
-    """Colours of some pictures of a film; the paper keeps its own."""
+    """Colours of some pictures of a film, and of all its solids; the paper keeps its own."""
     Image = library("PIL.Image", EXTRA)
     sheet = np.concatenate([*film.pictures(PALETTE_PICTURES)])
+    colours = np.array([solid.colour[:3] for solid in film.solids]).reshape(-1, 3)
+    sheet = np.concatenate([sheet, shades(colours, sheet.shape[1])])
     image = Image.fromarray(sheet).quantize(255, method=Image.Quantize.MEDIANCUT)
     rgb = library("matplotlib.colors", EXTRA).to_rgb
     image.putpalette(image.getpalette()[: 3 * 255] + [round(255 * x) for x in rgb(PAPER)])
     return image
+
+
+def shades(colours: np.ndarray, width: int) -> np.ndarray:
+    """Rows (H, width, 3) of colours (C, 3) from 0 to 1 in light and shadow, so that a palette has
+    them where they are rare in a picture.
+    """
+    light = np.linspace(DARKEST, LIGHTEST, width)[None, :, None]
+    rows = np.unique(colours, axis=0)[:, None, :] * light
+    return np.repeat((255 * np.clip(rows, 0, 1)).round().astype(np.uint8), SHADE_ROWS, axis=0)
 
 
 def _write_mp4(film: Film, path: Path, fps: float) -> None:

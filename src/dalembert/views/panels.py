@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 
 QUANTITIES = ("q", "qd", "tau", "phase", "energies", "power_balance")  # in the order of all
 MOST_NAMED, MOST_DRAWN = 8, 50  # entries in a panel, trajectories in a diagram
+FEW_NAMED = 4  # names for which a panel has room
 TIME = "time [s]"
 ROUNDING = 32 * np.finfo(float).eps  # of a quantity's scale: values below are noise
 APPROACHED = 0.1  # of the range of a joint: a limit nearer than that is drawn
@@ -119,8 +120,11 @@ class PanelData:
         for group in self.groups:
             for quantity in ("q", "qd", "tau", "phase"):
                 panel = self._panel(quantity, group)
-                if panel is not None:
-                    yield panel
+                if panel is None:
+                    continue
+                if quantity == "q" and group.rates and len(panel.names) > FEW_NAMED:
+                    panel = panel._replace(names=[])  # the phase portrait has them beside it
+                yield panel
 
     def _panel(self, quantity: str, group: AlikeEntries) -> Panel | None:
         """A panel of a group; None where there is nothing to show."""
