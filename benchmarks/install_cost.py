@@ -125,7 +125,9 @@ def _megabytes(item: tuple[str, Cost]) -> float:
 
 
 def _listed(sizes: list[tuple[str, float]]) -> str:
-    return ", ".join(f"{name.removesuffix('.libs')} {megabytes:.0f}" for name, megabytes in sizes)
+    return ", ".join(
+        f"{name.replace('.libs', ' libraries')} {megabytes:.0f}" for name, megabytes in sizes
+    )
 
 
 def _row(extra: str, cost: Cost, base: Cost) -> str:
