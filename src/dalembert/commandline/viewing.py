@@ -65,6 +65,11 @@ def show(mechanism: Any, run: Any, page: Page) -> None:
         if page.browser:
             webbrowser.open(viewer.url)
         try:
-            threading.Event().wait()
+            wait()
         except KeyboardInterrupt:
             print()
+
+
+def wait() -> None:
+    """Wait for Ctrl-C."""
+    threading.Event().wait()

@@ -1,0 +1,44 @@
+"""`dalembert view`: the page until Ctrl-C, and runs from files."""
+
+import re
+
+import pytest
+
+import dalembert as da
+from dalembert.commandline import viewing
+
+pytest.importorskip("viser", reason="viser is not installed (extra view)")
+
+
+@pytest.fixture
+def interrupted(monkeypatch):
+    """Ctrl-C as soon as the page waits."""
+    def interrupt():
+        raise KeyboardInterrupt
+    monkeypatch.setattr(viewing, "wait", interrupt)
+
+
+def test_the_address_is_printed_and_control_c_ends_it(run, tmp_path, interrupted, monkeypatch):
+    opened = []
+    monkeypatch.setattr("webbrowser.open", opened.append)
+    da.save(da.planar_chain(2), tmp_path / "arm.toml")
+    code, out, err = run("view", tmp_path / "arm.toml", "--no-open")
+    assert (code, err, opened) == (0, "", []) and re.match(r"http://127\.0\.0\.1:\d+  .Ctrl-C ends the viewer.\n", out)
+    code, out, err = run("view", tmp_path / "arm.toml")
+    assert code == 0 and opened == [out.split()[0]]
+
+
+def test_runs_come_from_files(run, tmp_path, interrupted):
+    pytest.importorskip("h5netcdf", reason="h5netcdf is not installed (extra files)")
+    arm = da.planar_chain(2)
+    da.save(arm, tmp_path / "arm.toml")
+    da.simulate(arm, [0.5, 0.2], [0, 0], 0.1, control=lambda t, q, qd: -qd).to_netcdf(tmp_path / "run.nc")
+    assert run("view", tmp_path / "arm.toml", tmp_path / "run.nc", "--no-open")[0] == 0      # its forces are not known
+
+
+@pytest.mark.parametrize("arguments, code, message", [
+    (["run.csv"], 2, "is no run: its name ends in .nc or .zarr"), (["run.nc"], 2, "there is no such file"), (["--port", "70000"], 2, "not in the range")])
+def test_wrong_usage_is_a_line(run, tmp_path, arguments, code, message):
+    da.save(da.planar_chain(2), tmp_path / "arm.toml")
+    found, out, err = run("view", tmp_path / "arm.toml", *arguments, "--no-open")
+    assert found == code and message in err and len(err.splitlines()) == 1
