@@ -6,14 +6,19 @@ from xml.etree import ElementTree
 import pytest
 
 import dalembert as da
+from browser import open_page
 
 from . import robots
 
 
 @pytest.fixture(scope="module")
-def scara(tmp_path_factory):
-    eom = da.equations(robots.dense("scara"), budget=0)                      # with named parts
-    return eom.write(tmp_path_factory.mktemp("pages") / "scara.html").read_text(encoding="utf-8")
+def scara_page(tmp_path_factory):
+    return da.equations(robots.dense("scara"), budget=0).write(tmp_path_factory.mktemp("pages") / "scara.html")      # with named parts
+
+
+@pytest.fixture(scope="module")
+def scara(scara_page):
+    return scara_page.read_text(encoding="utf-8")
 
 
 def root(page):
@@ -58,3 +63,15 @@ def test_christoffel_symbols_are_folded(tmp_path):
     page = root(da.equations(robots.planar(2)).write(tmp_path / "x.html").read_text(encoding="utf-8"))
     (section,) = (x for x in page.iter("section") if x.get("id") == "christoffel")
     assert section.find("details/summary") is not None and not section.findall("div")
+
+
+def test_the_page_fits_a_telephone_shows_definitions_and_is_accessible(browser, scara_page):
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
+    with open_page(browser, scara_page, dark=True, width=360) as page:
+        assert page.evaluate("document.documentElement.scrollWidth") == 360
+        link = page.locator("#mass_matrix a").first
+        link.focus()
+        shown = link.evaluate("x => getComputedStyle(x, '::after').content")
+        assert shown.strip('"') == link.get_attribute("data-is") and " = " in shown
+        found = axe.run(page).response["violations"]
+        assert found == [], [(v["id"], v["nodes"][0]["html"]) for v in found]
