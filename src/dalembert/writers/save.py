@@ -21,6 +21,7 @@ from dalembert.writers.urdf_writer import urdf_text
 WRITERS: dict[str, tuple[str, Callable[[Mechanism, Losses], str]]] = {
     ".urdf": ("URDF", urdf_text),
     ".xml": ("MJCF", mjcf_text),
+    ".mjcf": ("MJCF", mjcf_text),
 }
 ENDINGS = (".toml", *WRITERS)
 
@@ -32,7 +33,7 @@ def save(mechanism: Mechanism, file: str | os.PathLike, strict: bool = False) ->
     ----------
     mechanism : Mechanism
     file : path
-        Its ending is .toml, .urdf, or .xml (MJCF). `load` gives an equal mechanism back from TOML,
+        Its ending is .toml, .urdf, or .xml or .mjcf (MJCF). `load` gives an equal mechanism back from TOML,
         one with the same equations from URDF.
     strict : bool
         Refuse to write what the format cannot say all of; otherwise a warning lists it.
