@@ -11,6 +11,7 @@ HOME = {"README.md": "index.md"}
 ALONE = {  # pages of no section, with the lists that do not stand beside them
     "index.md": ["navigation", "toc"],
     "first_steps.md": ["navigation"],
+    "install.md": ["navigation"],
     "gallery/index.md": ["navigation", "toc"],
 }
 LINK = re.compile(r"(?<!!)\[([^\]]+)\]\((?!https?:|#|mailto:)([^)#\s]+)(#[^)\s]*)?\)")
