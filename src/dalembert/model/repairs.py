@@ -125,8 +125,8 @@ def nearest_tensor(tensor: np.ndarray, least: float | None = None) -> np.ndarray
 
         J = sum_k lambda_k e_k e_k^T,    nearest: sum_k max(lambda_k, least) e_k e_k^T
 
-    Mass and centre of mass are kept. The least second moment is FLOOR times the largest, or as it is
-    given [kg m^2].
+    Mass and centre of mass are kept. The least second moment is FLOOR times the largest, or as
+    it is given [kg m^2].
 
     References
     ----------

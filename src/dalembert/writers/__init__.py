@@ -1,1 +1,1 @@
-"""Mechanisms to robot files of other programs: `save` in URDF and MJCF, and what these cannot say."""
+"""Mechanisms to robot files of other programs: `save` in URDF and MJCF, and what is lost in these."""

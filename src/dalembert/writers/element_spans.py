@@ -1,4 +1,4 @@
-"""Elements of XML with their places in its text, so that a few of them change and all else stays."""
+"""Elements of XML with their places in its text, so that few change and all else stays."""
 
 from __future__ import annotations
 

@@ -83,7 +83,9 @@ class WeldGroups:
         return self.leader[body] in self.massless
 
     def has_moments_alone(self, body: str) -> bool:
-        """Whether a body moves on a joint, and it and those that are fixed to it have moments and no mass."""
+        """Whether a body moves on a joint, and it and those that are fixed to it have moments and
+        no mass.
+        """
         return body in self.inner and body in self.weightless
 
     def gives_joints_away(self, body: str) -> bool:

@@ -1,4 +1,5 @@
-"""Constraints as MuJoCo has them, all of them soft: points that meet, frames that are welded, joints
+"""Constraints as MuJoCo has them, all of them soft: points that meet, frames that are welded,
+joints
 that follow others.
 """
 
@@ -102,7 +103,9 @@ class SoftEqualities:
 
 
 def _points(closure: Closure) -> list[tuple[Number, ...]]:
-    """Points of both frames that meet: a single point of a ball or a weld, two on the axis of a hinge."""
+    """Points of both frames that meet: a single point of a ball or a weld, two on the axis of a
+    hinge.
+    """
     if isinstance(closure.type, (Fixed, Spherical)):
         return [(0, 0, 0)]
     if isinstance(closure.type, Revolute):

@@ -1,4 +1,6 @@
-"""Meshes of bodies as assets of MJCF files, as far as their files are found where a model may have them."""
+"""Meshes of bodies as assets of MJCF files, as far as their files are found where a model may have
+them.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,7 @@ class WrittenMeshes:
         self.names: dict[tuple[Path, str], str] = {}
 
     def name_of(self, visual: Visual) -> str | None:
-        """The name of the asset of a mesh; None where its file is not found, or is none for MuJoCo."""
+        """The name of the asset of a mesh; None where MuJoCo would not read its file."""
         try:
             path = self.folders.path(visual.mesh)
         except MeshError:

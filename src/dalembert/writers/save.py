@@ -33,8 +33,8 @@ def save(mechanism: Mechanism, file: str | os.PathLike, strict: bool = False) ->
     ----------
     mechanism : Mechanism
     file : path
-        Its ending is .toml, .urdf, or .xml or .mjcf (MJCF). `load` gives an equal mechanism back from TOML,
-        one with the same equations from URDF.
+        Its ending is .toml, .urdf, or .xml or .mjcf (MJCF). `load` gives an equal mechanism back
+        from TOML, one with the same equations from URDF.
     strict : bool
         Refuse to write what the format cannot say all of; otherwise a warning lists it.
 

@@ -1,5 +1,5 @@
-"""Faults of URDF files mended in their text: elements given twice, parts that are missing, limits that
-are exchanged, inertias that are impossible. All else, comments and layout too, stays as it is.
+"""Faults of URDF files mended in their text: elements given twice, parts that are missing, limits
+that are exchanged, inertias that are impossible. All else, comments and layout too, stays.
 """
 
 from __future__ import annotations

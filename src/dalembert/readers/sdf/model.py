@@ -1,9 +1,9 @@
-"""Models of SDF files as mechanisms. The file is hostile input: nothing of it is evaluated, no other file
-is opened.
+"""Models of SDF files as mechanisms. The file is hostile input: nothing of it is evaluated, no
+other file is opened.
 
-A model without a joint to the world floats in SDF; here its only root link is the base, held where it
-stands, or freed by `load(base="free")`. Several roots hang on a body 'world', on free joints unless they are
-static. A link that is the child of two joints closes a loop by the second of these.
+A model without a joint to the world floats in SDF; here its only root link is the base, held where
+it stands, or freed by `load(base="free")`. Several roots hang on a body 'world', on free joints
+unless they are static. A link that is the child of two joints closes a loop by the second of these.
 """
 
 from __future__ import annotations
@@ -393,7 +393,9 @@ class _ModelReader:
         self.parts.constraints.append(coupling)
 
     def _turn(self, element: Element, link: str, reference: str, tag: str) -> int | None:
-        """1 or -1 where the joint between two links is a hinge along an axis of a gearbox, or against it."""
+        """1 or -1 where the joint between two links is a hinge along an axis of a gearbox, or
+        against it.
+        """
         joint = next(
             (j for j in self.model.all("joint") if j.get("name") == self.inner.get(link)), None
         )

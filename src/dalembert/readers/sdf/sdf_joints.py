@@ -176,7 +176,9 @@ class SdfJoints:
         return Mimic(leader, factor, offset - factor * reference)
 
     def _pitch(self, joint: Element) -> Number:
-        """Slide of a screw [m/rad]: of meters a turn, or of the left-handed radians a meter of old files."""
+        """Slide of a screw [m/rad]: of meters a turn, or of the left-handed radians a meter of old
+        files.
+        """
         owner = f"joint {joint.get('name')!r}"
         if joint.find("screw_thread_pitch") is not None:
             a_turn = self.file.number(joint, "screw_thread_pitch", 1, owner)
