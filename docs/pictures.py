@@ -265,14 +265,14 @@ def followed(arm: Mechanism, places: np.ndarray) -> np.ndarray:
     """
     rest = q = np.array([0, -0.5, 0, -2.2, 0, 1.7, 0.8])
     found = []
-    for place in [*places, *places]:      # the second round is periodic
+    for place in [*places, *places]:  # the second round is periodic
         for _ in range(30):
             error = place - placement(arm, q, HAND)[:3, 3]
             J = da.jacobian(arm, q, HAND)[3:]
             inverse = J.T @ np.linalg.inv(J @ J.T + 1e-4 * np.eye(3))
             q = q + inverse @ error + 0.1 * (rest - q) @ (np.eye(len(q)) - inverse @ J).T
         found.append(q)
-    return np.array(found[len(places):])
+    return np.array(found[len(places) :])
 
 
 def moving(run: Run, file: str) -> None:
@@ -292,7 +292,13 @@ def moving(run: Run, file: str) -> None:
     box = (0, 10, *images[0].size)
     first, *rest = [image.crop(box) for image in images]
     first.save(
-        ROOT / "docs" / file, save_all=True, append_images=rest, duration=1000 // RATE, loop=0, quality=66, method=4
+        ROOT / "docs" / file,
+        save_all=True,
+        append_images=rest,
+        duration=1000 // RATE,
+        loop=0,
+        quality=66,
+        method=4,
     )
 
 
@@ -312,7 +318,9 @@ def with_shades(image: Image.Image) -> Image.Image:
     """The picture in 255 colours, with those of all solids, which are rare in it."""
     solids = np.array([colour[:3] for colour in solid_data.COLOURS.values()])
     sheet = np.concatenate([np.asarray(image), animation.shades(solids, image.width)])
-    return image.quantize(palette=Image.fromarray(sheet).quantize(255), dither=Image.Dither.NONE).convert("RGB")
+    return image.quantize(
+        palette=Image.fromarray(sheet).quantize(255), dither=Image.Dither.NONE
+    ).convert("RGB")
 
 
 if __name__ == "__main__":
