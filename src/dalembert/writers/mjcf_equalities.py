@@ -1,6 +1,5 @@
 """Constraints as MuJoCo has them, all of them soft: points that meet, frames that are welded,
-joints
-that follow others.
+joints that follow others.
 """
 
 from __future__ import annotations

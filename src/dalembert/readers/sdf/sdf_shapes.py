@@ -1,6 +1,5 @@
 """Shapes of SDF links: <visual> and <collision>. A wrong shape is left out: no robot is refused
-because
-of a picture.
+because of a picture.
 """
 
 from __future__ import annotations
