@@ -18,24 +18,6 @@ LINK = re.compile(r"(?<!!)\[([^\]]+)\]\((?!https?:|#|mailto:)([^)#\s]+)(#[^)\s]*
 TITLE = re.compile(r"^# (.+)$", re.MULTILINE)
 
 
-def on_config(config: Any) -> Any:
-    """Leave pages out of the navigation that are not there."""
-    config.nav = there(config.nav)
-    return config
-
-
-def there(nav: list[Any]) -> list[Any]:
-    """Entries of a navigation whose files exist, or are made by a hook."""
-    entries = []
-    for entry in nav:
-        ((title, value),) = entry.items() if isinstance(entry, dict) else ((None, entry),)
-        if isinstance(value, list):
-            entries.append({title: there(value)})
-        elif value in PAGES.values() or (ROOT / "docs" / value).exists():
-            entries.append(entry)
-    return entries
-
-
 def on_files(files: Any, config: Any) -> Any:
     """Add the pages that stand in the root of the repository, where a Git host looks for them."""
     from mkdocs.structure.files import File
