@@ -194,7 +194,7 @@ def test_a_free_elastic_body_has_six_free_motions():
 
 def test_a_motion_without_mass_is_named():
     rod = da.planar_chain(2).floating()      # thin rods: no inertia about their axes
-    with pytest.raises(da.SingularMassMatrixError, match="mostly of 'root_joint.angular x' moves no mass"):
+    with pytest.raises(da.SingularMassMatrixError, match="mostly of 'root_joint.angular [xyz]' moves no mass"):
         da.natural_frequencies(rod.replace(gravity=(0, 0, 0)), rod.neutral())
 
 
