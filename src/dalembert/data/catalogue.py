@@ -27,7 +27,7 @@ ROBOTS = {
     "ur5": EmbeddedRobot(
         "ur5/ur5.urdf",
         "Universal Robots UR5, arm",
-        "BSD-3-Clause",
+        "BSD-2-Clause",
         COLLECTION,
     ),
     "iiwa14": EmbeddedRobot(
