@@ -45,6 +45,7 @@ COLUMNS = 2  # panels in a row: 960 pixels
 MOST_RECORDS = 20_000  # of a run in a diagram: beyond, every k-th
 FAST = 100_000  # points of a panel up to which the best place for a legend is looked for
 TICKS = 5  # of an axis, at most
+NAMES_A_LINE = 6  # below all panels
 QUIET = "0.5"  # grey of limits and notes
 
 
@@ -78,6 +79,8 @@ def plot(
             figure.suptitle(drawable(title_of(thin, every), letters), fontsize=11)
         for panel, place in zip(panels, axes, strict=True):
             draw_panel(place, panel, letters)
+        if ax is None:
+            _names_below(figure, panels, axes)
         if path is not None:
             figure.savefig(path, dpi=DPI)
     return figure
@@ -226,12 +229,36 @@ def _as_zero(ax: Any, panel: Panel) -> None:
     )
 
 
+def _names_below(figure: Any, panels: Sequence[Panel], axes: Sequence[Any]) -> None:
+    """Move the names beside a phase portrait below all panels, where they are those of all."""
+    beside = [ax for panel, ax in zip(panels, axes, strict=True) if _is_beside(panel)]
+    if len(beside) != 1 or len(beside[0].get_lines()) < 2 or len(panels) < 3:
+        return
+    legend = beside[0].get_legend()
+    names = [text.get_text() for text in legend.get_texts()]
+    figure.legend(
+        legend.legend_handles,
+        names,
+        loc="outside lower center",
+        ncols=min(len(names), NAMES_A_LINE),
+        fontsize="small",
+        frameon=False,
+        handlelength=1.4,
+    )
+    legend.remove()
+
+
+def _is_beside(panel: Panel) -> bool:
+    """Whether the names of a panel's entries stand beside it: a phase portrait has no free corner."""
+    return bool(panel.names) and panel.across != TIME
+
+
 def _legend(
     ax: Any, panel: Panel, lines: list[Any], more: list[Any], letters: set[int] | None
 ) -> None:
     """Names of the entries; a legend leaves out names like '_a' unless they are put in later."""
     labels = [str(k) for k in range(len(lines))] + [line.get_label() for line in more]
-    is_outside = panel.across != TIME
+    is_outside = _is_beside(panel)
     legend = ax.legend(
         [*lines, *more],
         labels,
