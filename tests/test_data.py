@@ -80,6 +80,15 @@ def test_loops_are_closed_at_neutral_coordinates(name):
     assert np.abs(da.constraint_residual(m, m.neutral())).max() < 1e-15
 
 
+def test_messages_name_an_embedded_file_within_its_folder_and_load_takes_that_name(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert {f.source.file for f in da.load("ur5").check()} == {"ur5/ur5.urdf"}
+    assert da.load("ur5/ur5.urdf") == da.load("ur5")
+    (tmp_path / "ur5").mkdir()
+    (tmp_path / "ur5" / "ur5.urdf").write_text("<robot name='mine'><link name='a'/></robot>")
+    assert da.load("ur5/ur5.urdf").name == "mine"
+
+
 def test_the_command_lists_every_robot(run):
     code, out, err = run("robots")
     lines = out.splitlines()

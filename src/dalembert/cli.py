@@ -75,6 +75,17 @@ Constraints = Annotated[
         "flexible joints.",
     ),
 ]
+MeshFolders = Annotated[
+    Sequence[Path],
+    Option(
+        "--mesh-folders",
+        metavar="FOLDER",
+        show_default=False,
+        repeated=True,
+        help="Another folder of the model's meshes: a package, or a folder of packages; may be "
+        "given several times.",
+    ),
+]
 Json = Annotated[bool, Option("--json", help="Print JSON with all digits.")]
 Q = Annotated[
     str | None,
@@ -104,11 +115,18 @@ class Reading(NamedTuple):
     base: Base = "fixed"
     tolerance: Tolerance = None
     constraints: Constraints = None
+    mesh_folders: MeshFolders = ()
 
     def load(self, file: Path, quiet: bool = False) -> Any:
         """The mechanism of a file."""
-        options = {"base": self.base, "constraints": self.constraints}
-        return load(file, quiet, self.tolerance, **options)
+        return load(
+            file,
+            quiet,
+            self.tolerance,
+            base=self.base,
+            constraints=self.constraints,
+            mesh_folders=self.mesh_folders,
+        )
 
 
 AS_USUAL = Reading()
@@ -208,13 +226,14 @@ def check(
     as_json: Json = False,
     tolerance: Tolerance = None,
     constraints: Constraints = None,
+    mesh_folders: MeshFolders = (),
     strict: Annotated[bool, Option("--strict", help="Fail on warnings as well.")] = False,
 ) -> None:
     """List faults of a file with line numbers.
 
     Exit 1 if there are errors, with --strict also if there are warnings.
     """
-    findings = findings_of(file, tolerance, constraints)
+    findings = findings_of(file, tolerance, constraints, mesh_folders)
     count = {
         severity: sum(f.severity == severity for f in findings)
         for severity in ("error", "warning", "note")
@@ -244,6 +263,13 @@ def repair(
     write: Annotated[
         bool, Option("--write", help="Write it in place of FILE; without this, FILE stays.")
     ] = False,
+    masses: Annotated[
+        str | None, Option(metavar="LINK=KG,...", help="Masses of links, in place of theirs.")
+    ] = None,
+    from_shapes: Annotated[
+        bool,
+        Option("--from-shapes", help="Moments that are 0 follow from mass and shapes of the link."),
+    ] = False,
 ) -> None:
     """Mend faults of a URDF file, and show what would change.
 
@@ -252,10 +278,11 @@ def repair(
     a diff, and the errors and warnings that are left; writes nothing unless asked.
     """
     from dalembert.commandline.repairing import repaired, show
+    from dalembert.commandline.typed_vectors import typed_numbers
 
     if write and output is not None:
         raise UsageError("--write and --output exclude each other.")
-    found = repaired(file)
+    found = repaired(file, typed_numbers(masses, "--masses"), from_shapes)
     target = file if write else output
     if target is not None:
         try:
@@ -529,12 +556,6 @@ def view(
         str,
         Option(metavar="HOST", help="Address of the page; another opens it to the network."),
     ] = "127.0.0.1",
-    meshes: Annotated[
-        Path | None,
-        Option(
-            metavar="FOLDER", help="Another folder of meshes: a package, or a folder of packages."
-        ),
-    ] = None,
     dark: Annotated[bool, Option("--dark", help="A dark page.")] = False,
     no_open: Annotated[bool, Option("--no-open", help="Open no browser.")] = False,
     reading: Reading = AS_USUAL,
@@ -548,7 +569,7 @@ def view(
 
     mechanism = reading.load(file)
     motion = None if run is None else run_of(mechanism, run)
-    show(mechanism, motion, Page(port, host, dark, not no_open, [meshes] if meshes else []))
+    show(mechanism, motion, Page(port, host, dark, not no_open, reading.mesh_folders))
 
 
 @app.command

@@ -34,6 +34,26 @@ def test_repair_writes_where_it_is_asked_to(run, file, tmp_path):
     assert run("repair", file)[1].startswith("nothing to repair")
 
 
+def test_masses_are_given_and_moments_follow_from_shapes(run, tmp_path):
+    """Also without <inertial> or <mass>, and in turned axes; what is written is what `repaired` gives."""
+    file, whole = tmp_path / "a.urdf", tmp_path / "whole.urdf"
+    file.write_text("""<robot name="arm"><link name="base"/><link name="rod">
+<inertial><origin xyz="0.1 0 0" rpy="0.3 0.4 0.5"/><inertia ixx="0" ixy="0" ixz="0" iyy="0" iyz="0" izz="0"/></inertial>
+<visual><geometry><box size="0.2 0.1 0.3"/></geometry></visual></link>
+<link name="tip"><visual><geometry><sphere radius="0.1"/></geometry></visual></link>
+<joint name="a" type="continuous"><parent link="base"/><child link="rod"/><axis xyz="0 0 1"/></joint>
+<joint name="b" type="continuous"><parent link="rod"/><child link="tip"/><axis xyz="0 1 0"/></joint></robot>""")
+    code, out, err = run("repair", file, "--masses", "rod=2,tip=0.5", "--from-shapes", "-o", whole)
+    assert (code, err) == (0, "") and "link 'rod' (line 1): its mass was 0 kg; it is 2.0 kg, as given." in out
+    with pytest.warns(da.DalembertWarning, match="no mass"):
+        expected = da.load(file)
+    expected = expected.repaired({"rod": 2, "tip": 0.5}, from_shapes=True)
+    assert da.mass_matrix(da.load(whole), [0.1, 0.2]) == pytest.approx(da.mass_matrix(expected, [0.1, 0.2]), rel=1e-9)
+    for masses, message in [("rod=-2", "expected more than 0"), ("rid=2", "Did you mean 'rod'?"), ("rod", "not of the form"), ("rod=1,rod=2", "twice")]:
+        code, _, err = run("repair", file, "--masses", masses)
+        assert code == 2 and message in err and err.count("\n") == 1
+
+
 def test_wrong_usage_is_one_line(run, file, tmp_path):
     assert run("repair", tmp_path / "no.urdf")[0] == 2
     assert run("repair", file, "--write", "-o", tmp_path / "x.urdf")[0] == 2

@@ -71,7 +71,7 @@ def test_included_files_from_elsewhere_are_refused(case, tmp_path):
         load((folder / "arm.xml").read_bytes())
 
 
-def test_other_folders_are_those_that_are_given(tmp_path):
+def test_other_folders_are_those_that_are_given(tmp_path, run):
     for folder in ("model", "shared"):
         (tmp_path / folder).mkdir()
     (tmp_path / "shared" / "base.xml").write_text(f"<mujoco><worldbody>{ROD}</worldbody></mujoco>")
@@ -81,6 +81,8 @@ def test_other_folders_are_those_that_are_given(tmp_path):
         load(tmp_path / "model" / "arm.xml")
     assert load(tmp_path / "model" / "arm.xml", mesh_folders=[tmp_path / "shared"]).nv == 1
     assert load(text.replace("../shared/", ""), mesh_folders=[str(tmp_path / "shared")]).nv == 1
+    folders = [f"--mesh-folders={tmp_path / name}" for name in ("other", "shared")]
+    assert (run("check", tmp_path / "model" / "arm.xml", *folders)[0], run("check", tmp_path / "model" / "arm.xml", folders[0])[0]) == (0, 1)
 
 
 LEG = """<mujoco model="leg"><compiler angle="radian" meshdir="stl"/><asset><mesh name="m" file="m.stl"/></asset>

@@ -31,7 +31,9 @@ class UsageError(Exception):
 
 @dataclass(frozen=True)
 class Argument:
-    """A value of a command, in `Annotated[type, ...]`; without names it is told by its place."""
+    """A value of a command, in `Annotated[type, ...]`; without names it is told by its place.
+    A repeated one, of a sequence, may be given several times.
+    """
 
     help: str = ""
     metavar: str = "VALUE"
@@ -40,6 +42,7 @@ class Argument:
     max: float = math.inf
     show_default: bool = True
     names: tuple[str, ...] | None = None
+    repeated: bool = False
 
     @property
     def range(self) -> str:
@@ -188,7 +191,8 @@ class _CommandParser(argparse.ArgumentParser):
         if names is None:
             self.arguments.add_argument(name, nargs="?", default=None, **about)
         else:
-            self.options.add_argument(*names, dest=name, **about)
+            action = "append" if declared.repeated else "store"
+            self.options.add_argument(*names, dest=name, action=action, **about)
             self.valued |= dict.fromkeys(names, names[0])
 
     def values(self, texts: Sequence[str]) -> dict[str, Any]:

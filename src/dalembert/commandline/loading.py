@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -74,7 +75,10 @@ def tree_of(mechanism: Any) -> Any:
 
 
 def findings_of(
-    file: Path, angle_tolerance: float | None, constraints: Path | None = None
+    file: Path,
+    angle_tolerance: float | None,
+    constraints: Path | None = None,
+    mesh_folders: Sequence[Path] = (),
 ) -> list[Any]:
     """All findings about a file with its constraints, also one that cannot be read."""
     from dalembert.analysis.freedoms import constraint_findings
@@ -82,7 +86,8 @@ def findings_of(
     from dalembert.model.origins import Source
 
     try:
-        mechanism = load(file, True, angle_tolerance, constraints=constraints)
+        options = {"constraints": constraints, "mesh_folders": mesh_folders}
+        mechanism = load(file, True, angle_tolerance, **options)
         return [*mechanism.check(), *collapsed(constraint_findings(mechanism))]
     except MissingFileError:
         raise

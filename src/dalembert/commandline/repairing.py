@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from dalembert.commandline.application import UsageError
 from dalembert.commandline.output import (
     line,
     message,
     safe,
 )
 from dalembert.errors import (
+    DalembertError,
     MissingFileError,
     ReadError,
 )
@@ -24,13 +27,15 @@ from dalembert.writers.urdf_repair import (
 STYLES_OF_DIFF = {"+": "green", "-": "red", "@": "dim"}
 
 
-def repaired(file: Path) -> Repair:
-    """The repair of a file.
+def repaired(file: Path, masses: Mapping[str, float], from_shapes: bool) -> Repair:
+    """The repair of a file; masses [kg] by names of links.
 
     Raises
     ------
     MissingFileError, ReadError
         There is no such file; it is no URDF.
+    UnknownNameError, UsageError
+        There is no such link; a mass is none.
     """
     try:
         with file.open("rb") as stream:
@@ -41,7 +46,12 @@ def repaired(file: Path) -> Repair:
         raise ReadError(f"cannot be opened ({error.strerror}).", str(file)) from None
     if len(data) > MAX_FILE_BYTES:
         raise ReadError(f"larger than MAX_FILE_BYTES = {MAX_FILE_BYTES // 2**20} MiB.", str(file))
-    return repair_urdf(data, str(file))
+    try:
+        return repair_urdf(data, str(file), masses, from_shapes)
+    except ValueError as error:
+        if isinstance(error, DalembertError):
+            raise
+        raise UsageError(f"{error}") from None
 
 
 def show(out: Any, repair: Repair, written: Path | None) -> None:

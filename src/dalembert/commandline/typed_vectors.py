@@ -53,6 +53,26 @@ def typed_vector(
     return np.array(values, dtype=float)
 
 
+def typed_numbers(text: str | None, option: str) -> dict[str, float]:
+    """Numbers by names that are not known yet, as 'hand=0.5,finger=0.1'.
+
+    Raises
+    ------
+    VectorError
+        It has another form, a bad number, or a name twice.
+    """
+    numbers: dict[str, float] = {}
+    end = 0
+    for match in _pairs(text or "", {}):
+        end = match.end()
+        name = match["name"]
+        if name in numbers:
+            raise VectorError(f"{option} gives {name!r} twice.", option)
+        numbers[name] = _number(match["value"], f"{option} {name}")
+    _check_all_read((text or "")[end:], option)
+    return numbers
+
+
 def typed_entries(text: str | None, names: Sequence[str]) -> list[int]:
     """Places of the entries that a text gives by name; none where it gives all in order."""
     if text is None or "=" not in text:
@@ -89,9 +109,13 @@ def _named(
             raise VectorError(f"{option} gives {name!r} twice.", option)
         seen.add(name)
         vector[names.index(name)] = _number(match["value"], f"{option} {name}")
-    if rest := text[end:].strip():
-        raise VectorError(f"{option}: {rest!r} is not of the form name=number.", option)
+    _check_all_read(text[end:], option)
     return vector
+
+
+def _check_all_read(rest: str, option: str) -> None:
+    if rest := rest.strip():
+        raise VectorError(f"{option}: {rest!r} is not of the form name=number.", option)
 
 
 def _spellings(names: Sequence[str]) -> dict[str, str]:

@@ -10,6 +10,9 @@ from dalembert.errors import MissingFileError, nearest
 
 __all__ = ["about", "names", "path"]
 
+FOLDER = Path(__file__).parent
+FILES = {robot.file for robot in ROBOTS.values()}
+
 
 def names() -> tuple[str, ...]:
     """Names of the embedded robots, which `da.load` takes in place of a file.
@@ -37,7 +40,7 @@ def path(name: str) -> Path:
     >>> da.data.path("panda").name
     'panda.urdf'
     """
-    return Path(__file__).parent / about(name).file
+    return FOLDER / about(name).file
 
 
 def about(name: str) -> EmbeddedRobot:
@@ -60,13 +63,16 @@ def about(name: str) -> EmbeddedRobot:
 
 
 def resolved(file: Path) -> Path:
-    """The file or, where a plain name is no file, that of the embedded robot of this name.
+    """The file or, where a plain name is no file, that of the embedded robot of this name; the names
+    that messages give to files of embedded robots lead to them too.
 
     Raises
     ------
     MissingFileError
         A plain name is neither a file nor a robot; the known ones are listed.
     """
+    if file.as_posix() in FILES and not file.is_file():
+        return FOLDER / file
     is_name = not file.suffix and file.parent == Path()
     if is_name and file.name in ROBOTS and not file.is_file():
         return path(file.name)
@@ -78,6 +84,13 @@ def resolved(file: Path) -> Path:
         + (f" Did you mean {near!r}?" if near else ""),
         str(file),
     )
+
+
+def name_in_messages(file: Path) -> str:
+    """Name of a file as messages have it: of an embedded robot within their folder, as
+    'ur5/ur5.urdf'.
+    """
+    return str(file.relative_to(FOLDER).as_posix() if file.is_relative_to(FOLDER) else file)
 
 
 def _is_missing(file: Path) -> bool:

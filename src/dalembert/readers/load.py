@@ -165,9 +165,10 @@ def _content(source: Any) -> tuple[bytes, str, str | None]:
     if not isinstance(source, (str, os.PathLike)):
         raise TypeError(f"source is {type(source).__name__}; expected a path, bytes or text.")
     path = Path(source)
+    name = embedded.name_in_messages(path)
     try:
         with open(path, "rb", opener=_opened) as stream:
-            return _limited(stream.read(MAX_FILE_BYTES + 1), str(path)), str(path), None
+            return _limited(stream.read(MAX_FILE_BYTES + 1), name), name, None
     except (FileNotFoundError, ValueError):  # ValueError: a null character in the name
         raise MissingFileError("there is no such file.", str(path)) from None
     except OSError as error:

@@ -9,6 +9,7 @@ from collections.abc import (
     Mapping,
 )
 from difflib import unified_diff
+from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
@@ -25,9 +26,15 @@ from dalembert.model.mechanism import (
     Mechanism,
     without_warnings,
 )
-from dalembert.model.numbers import Literal
-from dalembert.model.origins import Source
-from dalembert.model.repairs import nearest_tensor
+from dalembert.model.numbers import (
+    Literal,
+    as_float,
+)
+from dalembert.model.origins import (
+    Origin,
+    Source,
+)
+from dalembert.model.parts import Body
 from dalembert.readers.unread import (
     KINDS,
     MOMENTS,
@@ -44,6 +51,7 @@ from dalembert.writers.numerals import UNLIMITED
 DIGITS = 10  # of moments that are written
 MOVING = ("revolute", "continuous", "prismatic", "planar")  # types with an axis
 BOUNDED = ("revolute", "prismatic")
+EMPTY: Mapping[str, float] = MappingProxyType({})
 PRODUCTS = ("ixy", "ixz", "iyz")
 
 
@@ -81,13 +89,19 @@ def _lines(text: str) -> list[str]:
     return [line.removesuffix("\r") for line in text.removesuffix("\n").split("\n")]
 
 
-def repair_urdf(data: bytes, file: str) -> Repair:
+def repair_urdf(
+    data: bytes, file: str, masses: Mapping[str, float] = EMPTY, from_shapes: bool = False
+) -> Repair:
     """A URDF file with its faults mended; nothing is guessed, and nothing written.
+
+    masses [kg] by names of links, and from_shapes, are those of `Mechanism.repaired`.
 
     Raises
     ------
     ReadError
         The file is no XML in UTF-8, or no URDF.
+    UnknownNameError, ValueError
+        There is no such link; a mass is not above 0.
     """
     text = _text_of(data, file)
     root, _, _ = parsed(text.encode(), file, "utf-8")
@@ -102,7 +116,8 @@ def repair_urdf(data: bytes, file: str) -> Repair:
     sound.run()
     after = sound.edits.result()
     inertial = _InertiaRepair(after, file)
-    inertial.run({link.get("name"): link.line for link in sound.root.all("link")})
+    lines = {link.get("name"): link.line for link in sound.root.all("link")}
+    inertial.run(lines, masses, from_shapes)
     after = inertial.edits.result()
     changes = sorted([*sound.changes, *inertial.changes], key=lambda change: change.source.line)
     return Repair(file, text, after, changes, _findings(after, file))
@@ -228,41 +243,72 @@ class _FormRepair(_Edited):
 
 
 class _InertiaRepair(_Edited):
-    """Impossible inertias, in a text that can be read."""
+    """Masses and moments, in a text that can be read."""
 
-    def run(self, lines: Mapping[str | None, int]) -> None:
-        """Replace the moments of all bodies that `Mechanism.repaired` changes; `lines` are those of
-        links in the file.
+    def run(
+        self, lines: Mapping[str | None, int], masses: Mapping[str, float], from_shapes: bool
+    ) -> None:
+        """Write mass and moments of all bodies that `Mechanism.repaired` changes; `lines` are those
+        of links in the file.
         """
         try:
             mechanism = _loaded(self.edits.text, self.file)
         except ModelError:
             return
         with without_warnings():
-            whole = mechanism.repaired()
+            whole = mechanism.repaired(masses, from_shapes)
         changed = {
-            body.name
+            body.name: other
             for body, other in zip(mechanism.bodies, whole.bodies, strict=True)
             if body is not other
         }
-        notes = {f.what: f for f in whole.remarks[len(mechanism.remarks) :]}
+        notes = whole.remarks[len(mechanism.remarks) :]
         for link in self.root.all("link"):
-            if link.get("name") in changed:
-                name = link.get("name")
-                note = notes[f"body {name!r}"]
-                self._replace_moments(link)
-                self.note(f"link {name!r}", note.why, note.fix, lines[name])
+            name = link.get("name")
+            if name in changed:
+                self._write(link, changed[name], name in masses)
+                for note in notes:
+                    if note.what == f"body {name!r}":
+                        self.note(f"link {name!r}", note.why, note.fix, lines[name])
 
-    def _replace_moments(self, link: ElementSpan) -> None:
-        """The nearest moments in the axes in which the file gives them."""
+    def _write(self, link: ElementSpan, body: Body, has_other_mass: bool) -> None:
+        """Write mass and moments, in the axes in which the file gives them."""
         inertial = link.find("inertial")
-        inertia = inertial and inertial.find("inertia")
-        assert inertia
-        xx, xy, yy, xz, yz, zz = (float(inertia.get(name) or 0) for name in MOMENTS)
-        tensor = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
-        moments = nearest_tensor(tensor)
-        for name, x in _entries(moments):
-            self.edits.set(inertia, name, f"{x:.{DIGITS}g}")
+        mass = f"{as_float(body.mass):.{DIGITS}g}"
+        if inertial is None:
+            inertia = _empty_element("inertia", _written_moments(body, None))
+            self.edits.add(link, f'<inertial><mass value="{mass}"/>{inertia}</inertial>')
+            return
+        if has_other_mass:
+            self._write_element(inertial, "mass", {"value": mass})
+        moments = _written_moments(body, inertial.find("origin"))
+        self._write_element(inertial, "inertia", moments)
+
+    def _write_element(
+        self, inertial: ElementSpan, tag: str, attributes: Mapping[str, str]
+    ) -> None:
+        """Write the attributes of an element, which may be missing."""
+        element = inertial.find(tag)
+        if element is None:
+            self.edits.add(inertial, _empty_element(tag, attributes))
+            return
+        for name, value in attributes.items():
+            if float(element.get(name) or 0) != float(value):
+                self.edits.set(element, name, value)
+
+
+def _empty_element(tag: str, attributes: Mapping[str, str]) -> str:
+    texts = "".join(f' {name}="{value}"' for name, value in attributes.items())
+    return f"<{tag}{texts}/>"
+
+
+def _written_moments(body: Body, origin: ElementSpan | None) -> dict[str, str]:
+    """Moments of a body as texts, in the axes of an <origin>."""
+    roll, pitch, yaw = (float(x) for x in ((origin and origin.get("rpy")) or "0 0 0").split())
+    R = Origin.rpy((0, 0, 0), roll, pitch, yaw).transform(float).R.matrix()
+    axes = np.array(R, dtype=float)
+    tensor = np.array(body.tensor(), dtype=float)
+    return {name: f"{x:.{DIGITS}g}" for name, x in _entries(axes.T @ tensor @ axes)}
 
 
 def _entries(tensor: np.ndarray) -> Iterator[tuple[str, float]]:
