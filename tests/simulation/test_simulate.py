@@ -116,11 +116,14 @@ def test_many_trajectories_are_each_what_they_are_alone(chain):
 
 
 def test_a_run_that_cannot_go_on_says_when_and_why(chain):
-    bad = da.simulate(chain, SWING, [0, 0, 0], 20.0, h=0.5, method="explicit_euler", control=lambda t, q, qd: 1e3 * qd)
+    with pytest.warns(da.errors.DalembertWarning, match="the run ended early: .* is no longer a number after t = ") as told:
+        bad = da.simulate(chain, SWING, [0, 0, 0], 20.0, h=0.5, method="explicit_euler", control=lambda t, q, qd: 1e3 * qd)
+    assert len([w for w in told if "ended early" in str(w.message)]) == 1 and told[0].filename == __file__
     assert "no longer a number after t = " in bad.reason and len(bad.times) < 41
     assert np.isfinite(bad.q).all() and bad.times[-1] == float(bad.reason.split("t = ")[1].split(" ")[0])
-    both = da.simulate(chain, [SWING, [0, 0, 0]], [0, 0, 0], 20.0, h=0.5, method="explicit_euler",
-                       control=lambda t, q, qd: 1e3 * qd)
+    with pytest.warns(da.errors.DalembertWarning, match="2 of 2 trajectories ended early; trajectory 0: .* is no longer a number"):
+        both = da.simulate(chain, [SWING, [0, 0, 0]], [0, 0, 0], 20.0, h=0.5, method="explicit_euler",
+                           control=lambda t, q, qd: 1e3 * qd)
     assert both.reasons[0] == bad.reason and np.isnan(both.q[0, -1]).all() and np.array_equal(both.q[0, :len(bad.q)], bad.q)
 
     def blows_up(t, q, qd):

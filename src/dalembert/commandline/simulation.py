@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -18,7 +19,7 @@ from dalembert.commandline.controllers import BANDWIDTH, controller
 from dalembert.commandline.output import line, progress_bar
 from dalembert.commandline.tables import show_state
 from dalembert.commandline.typed_vectors import typed_vector
-from dalembert.errors import DalembertError
+from dalembert.errors import DalembertError, DalembertWarning
 from dalembert.model.mechanism import Mechanism
 from dalembert.results import storage
 from dalembert.results.labels import library
@@ -166,7 +167,9 @@ def simulated(
     law = _controller(mechanism, typed, q)
     actions = Actions(law, tau) if law is not None else Actions(tau)
     actions = replace(actions, saturate=typed.saturate)
-    with progress_bar() as progress:
+    with progress_bar() as progress, warnings.catch_warnings():
+        # The command ends with an error that says it.
+        warnings.filterwarnings("ignore", "the run ended early", DalembertWarning)
         recording = replace(recording, progress=progress)
         simulation = Simulation(model, actions, contact, stepping, recording, constraining)
         return simulation.run(q, qd)

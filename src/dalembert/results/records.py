@@ -23,7 +23,13 @@ from dalembert.systems.kinds import system_of
 from dalembert.systems.system import System
 
 FINISHED = "finished"
+EVENT = "event "  # with which the reason of a trajectory begins that a terminal event ended
 NOT_UNIQUE = "of least norm, as rows depend on each other, and not unique:"
+
+
+def is_wanted_end(reason: str) -> bool:
+    """Whether a trajectory went on to its last time, or to an event that the caller calls terminal."""
+    return reason == FINISHED or reason.startswith(EVENT)
 
 
 @dataclass(frozen=True)

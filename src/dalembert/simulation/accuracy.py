@@ -1,4 +1,4 @@
-"""Accuracy of a run as its balance of power shows it, told where it is poor."""
+"""Warnings about a finished run: trajectories that ended early, a poor balance of power."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ import warnings
 import numpy as np
 
 from dalembert.compiled.memo import quantities_of
-from dalembert.errors import DalembertWarning
+from dalembert.errors import DalembertWarning, caller_level
 from dalembert.integrators import METHODS, FixedStep
-from dalembert.results.records import FINISHED, along
+from dalembert.results.records import along, is_wanted_end
 from dalembert.results.run import Run
 
 POOR = (
@@ -18,6 +18,19 @@ POOR = (
 RECORDS = 17  # looked at, of all: what is lost stays lost
 STATES = 20_000  # looked at, of all trajectories together
 ROUNDING = 1e-9  # of |Pi| and |work|, whose differences are known no better
+
+
+def warn_of_early_ends(run: Run) -> None:
+    """Warn once of all trajectories that neither finished nor came to a terminal event."""
+    early = [k for k, reason in enumerate(run.reasons) if not is_wanted_end(reason)]
+    if not early:
+        return
+    reason = run.reasons[early[0]].rstrip(".")
+    text = f"the run ended early: {reason}."
+    if run.q.ndim == 3:
+        count = f"{len(early)} of {len(run.reasons)} trajectories ended early"
+        text = f"{count}; trajectory {early[0]}: {reason}."
+    warnings.warn(text, DalembertWarning, stacklevel=caller_level())
 
 
 def warn_of_drift(run: Run) -> None:
@@ -37,9 +50,7 @@ def warn_of_drift(run: Run) -> None:
     scale = np.fmax(most[0], potential)
     largest = np.fmax(most, -least)
     known = ROUNDING * (largest[1] + largest[2])
-    ended_well = [
-        reason == FINISHED or reason.startswith("event ") for reason in run.reasons
-    ]  # others say why
+    ended_well = [is_wanted_end(reason) for reason in run.reasons]  # others say why
     poor = (gained > POOR * scale + known) & ended_well
     if not np.count_nonzero(poor):
         return
@@ -54,8 +65,8 @@ def warn_of_drift(run: Run) -> None:
         f"the energy{which} changed by {np.atleast_1d(gained)[worst]:.3g} J other than by work, "
         f"{share[worst]:.2g} of its scale: {_remedy(run)}.",
         DalembertWarning,
-        stacklevel=3,
-    )  # of simulate
+        stacklevel=caller_level(),
+    )
 
 
 def _energies(run: Run, count: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

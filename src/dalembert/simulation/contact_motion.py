@@ -20,7 +20,7 @@ from dalembert.integrators import METHODS, Adaptive
 from dalembert.integrators.method_kinds import PROJECTION, LinearlyImplicit
 from dalembert.model.constraint import Constraint, ConstraintRates
 from dalembert.results.observables import Observable
-from dalembert.results.records import FINISHED
+from dalembert.results.records import FINISHED, is_wanted_end
 from dalembert.results.run import Run
 from dalembert.simulation.lcp import UNBOUNDED, bounded
 from dalembert.simulation.saturation import Saturation
@@ -461,8 +461,7 @@ class _Joined:
 
     def is_done(self, piece: Run) -> bool:
         """Whether all records are made, or the motion cannot go on."""
-        is_event = piece.reason.startswith("event")
-        return self._made == len(self._times) or not (is_event or piece.reason == FINISHED)
+        return self._made == len(self._times) or not is_wanted_end(piece.reason)
 
     def run(self, source: Any) -> Run:
         """The run of all pieces."""

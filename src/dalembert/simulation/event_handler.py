@@ -4,13 +4,11 @@ ends of sliding and of rest.
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
 
-from dalembert.errors import DalembertWarning, caller_level
 from dalembert.integrators.fixed_point import HUGE
 from dalembert.results.events import Change, Event
+from dalembert.results.records import EVENT
 from dalembert.simulation.failures import event_without_number
 from dalembert.simulation.first_order_system import FirstOrderSystem
 from dalembert.simulation.lanes import Lanes
@@ -119,7 +117,7 @@ class EventHandler:
         self.events.append(Event(row, clock, x[: motion.system.nq].copy(), qd.copy(), name))
         lanes.counts[row, k] += 1
         if most and lanes.counts[row, k] >= most:
-            self._end(lanes, row, f"event {name!r} at t = {clock:.9g} s")
+            self._end(lanes, row, f"{EVENT}{name!r} at t = {clock:.9g} s")
 
     def end_without_value(self, lanes: Lanes, row: int, s: float, x: np.ndarray) -> None:
         """End a lane at a state x within a step, s behind its beginning, where an event has no value."""
@@ -145,11 +143,6 @@ class EventHandler:
             row,
             f"events cluster: {MANY} within {h:g} s before t = {self._clock(lanes, row):.9g} s, "
             f"the last of {', '.join(met)}",
-        )
-        warnings.warn(
-            f"trajectory {row}: {self.reasons[row]}; it ends there.",
-            DalembertWarning,
-            stacklevel=caller_level(),
         )
 
     def _end(self, lanes: Lanes, row: int, reason: str) -> None:

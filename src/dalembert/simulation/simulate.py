@@ -22,7 +22,7 @@ from dalembert.purity.examine import INSTEAD
 from dalembert.results import streaming
 from dalembert.results.run import Run
 from dalembert.results.stored_calls import plain, stored_arguments
-from dalembert.simulation.accuracy import warn_of_drift
+from dalembert.simulation.accuracy import warn_of_drift, warn_of_early_ends
 from dalembert.simulation.contact_motion import ContactMotion
 from dalembert.simulation.event_loop import EventLoop
 from dalembert.simulation.failures import check_events, check_forces
@@ -271,6 +271,7 @@ class Simulation:
             else:
                 run = self._streamed(motion, records, size, self._described(motion, q, qd))
         _check_memory(motion, run, sampling)
+        warn_of_early_ends(run)
         warn_of_drift(run)
         warn_of_stiffness(motion, method, records.looks)
         if recording.store is None:
