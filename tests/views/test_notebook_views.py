@@ -53,6 +53,10 @@ def test_a_run_is_its_summary_and_diagrams(run, arm):
     assert repr(run) == f"<Run: 1 trajectory of {NAME!r}, 0 s to 0.1 s, 11 records, rk4, stopped: finished>"
 
 
+def test_diagrams_are_drawn_as_the_last_line_of_a_cell(run):
+    assert run.plot("q")._repr_png_().startswith(b"\x89PNG")
+
+
 def test_a_sweep_is_its_summary_and_ranges():
     found = da.sweep(lambda x: {"double": 2 * x, "word": "a"}, {"x": [1.0, 2.0]}, ThreadPoolExecutor(1))
     rows = [[cell.text for cell in row] for row in element(found._repr_html_()).iter("tr")]

@@ -62,7 +62,8 @@ def plot(
     wanted, file = wanted_of(run, names, file)
     path = None if file is None else path_of("file", file)
     library("matplotlib", EXTRA)
-    Figure = library("matplotlib.figure", EXTRA).Figure
+    from dalembert.views.shown_figure import ShownFigure
+
     if path is not None:
         _check_ending(path)
     thin, every = thinned(run, MOST_RECORDS)
@@ -74,7 +75,7 @@ def plot(
             axes = axes_of(ax, len(panels))
             figure = axes[0].figure
         else:
-            figure = Figure(_size(len(panels)), layout="constrained")
+            figure = ShownFigure(_size(len(panels)), layout="constrained")
             axes = _grid(figure, len(panels))
             figure.suptitle(drawable(title_of(thin, every), letters), fontsize=11)
         for panel, place in zip(panels, axes, strict=True):
