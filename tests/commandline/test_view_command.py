@@ -37,7 +37,7 @@ def test_runs_come_from_files(run, tmp_path, interrupted):
 
 
 @pytest.mark.parametrize("arguments, code, message", [
-    (["run.csv"], 2, "is no run: its name ends in .nc or .zarr"), (["run.nc"], 2, "there is no such file"), (["--port", "70000"], 2, "not in the range")])
+    (["run.csv"], 2, "is no run that can be shown: expected a name that ends in .nc or .zarr"), (["run.nc"], 2, "there is no such file"), (["--port", "70000"], 2, "not in the range")])
 def test_wrong_usage_is_a_line(run, tmp_path, arguments, code, message):
     da.save(da.planar_chain(2), tmp_path / "arm.toml")
     found, out, err = run("view", tmp_path / "arm.toml", *arguments, "--no-open")

@@ -36,6 +36,8 @@ def show_joints(out: Console, mechanism: Mechanism) -> None:
             left("child", [j.child for j in joints]),
             left("axis", [_axis(j) for j in joints]),
             left("limits", [_limits(j) for j in joints]),
+            *_bounds("speed", [j.limits.velocity for j in joints]),
+            *_bounds("effort", [j.limits.effort for j in joints]),
             left("friction", [_friction(j) for j in joints]),
         ],
     )
@@ -154,6 +156,19 @@ def _limits(joint: Joint) -> str:
         for end, none in ((lower, "-inf"), (upper, "inf"))
     )
     return ", ".join(f"{low} to {high}" for low, high in zip(*ends, strict=True))
+
+
+def _bounds(title: str, bounds: Sequence[Any]) -> list[TableColumn]:
+    """A column of largest speeds or forces; none where no joint has one."""
+    shown = [_bound(bound) for bound in bounds]
+    return [TableColumn(title, shown)] if any(shown) else []
+
+
+def _bound(bound: Any) -> str:
+    """A number, or the numbers of all entries of a joint."""
+    if bound is None:
+        return ""
+    return ", ".join(map(number, bound)) if isinstance(bound, tuple) else number(bound)
 
 
 def _friction(joint: Joint) -> str:

@@ -42,7 +42,10 @@ def run_of(mechanism: Any, file: Path) -> Any:
     from dalembert.results.run import Run
 
     if file.suffix.lower() not in ENDINGS:
-        raise UsageError(f"{str(file)!r} is no run: its name ends in {' or '.join(ENDINGS)}.")
+        raise UsageError(
+            f"{str(file)!r} is no run that can be shown: expected a name that ends in "
+            f"{' or '.join(ENDINGS)}, as `dalembert simulate ... -o run.nc` writes it."
+        )
     if not file.exists():
         raise MissingFileError("there is no such file.", str(file))
     return Run.load(mechanism, file)

@@ -166,7 +166,8 @@ def _without_inertia(document: Table, bodies: Any) -> Iterator[Finding]:
                 "error",
                 f"body {body.name!r}",
                 "it has a mass and no inertia;",
-                "its moments are taken as 0: a point mass has inertia = { xx = 0, yy = 0, zz = 0 }.",
+                "its moments are taken as 0. Give inertia = { xx = ..., yy = ..., zz = ... }, with 0 "
+                "for each of a point mass.",
                 table.source,
             )
 

@@ -413,18 +413,21 @@ class Run(Records):
                 f"energy drift {self.energy_drift:.2g} of the largest energy",
                 *self._constraint_lines(),
                 *([f"Coulomb friction: {LAWS[self.friction]}"] if self.friction in LAWS else []),
-                *(
-                    [
-                        f"{len(self.events)} events, {len(self.changes)} changes of sticking and "
-                        "stops"
-                    ]
-                    if self.events or self.changes
-                    else []
-                ),
+                *self._event_lines(),
                 *limit_lines(self, self.limit_peaks),
                 f"stopped: {self.reason}",
             ]
         )
+
+    def _event_lines(self) -> list[str]:
+        """Numbers of events and of changes of sticking and stops, where there are any."""
+        events, changes = len(self.events), len(self.changes)
+        if not events and not changes:
+            return []
+        return [
+            f"{events} event{'s' * (events != 1)}, {changes} change{'s' * (changes != 1)} of "
+            "sticking and stops"
+        ]
 
     def _constraint_lines(self) -> list[str]:
         """How constraints were met, and how well."""

@@ -45,7 +45,7 @@ def decimal(x: Number) -> str:
         return x.text
     if isinstance(x, int):
         return str(x)
-    return repr(as_float(x))
+    return repr(as_float(x) + 0.0)  # no -0.0
 
 
 def decimals(values: Iterable[Number]) -> str:
