@@ -60,6 +60,8 @@ def test_an_unknown_name_is_answered_with_the_known_ones():
             ask("pandas")
     with pytest.raises(da.MissingFileError, match="no embedded robot of that name .known: panda, .*elastic_arm.* Did you mean 'scara'?"):
         da.load("skara")
+    with pytest.raises(da.MissingFileError, match="Did you mean 'ur5'?"):
+        da.load("UR5")
     with pytest.raises(da.MissingFileError, match="quokka: there is no such file, .*elastic_arm[)][.]$"):
         da.load(Path("quokka"))
 

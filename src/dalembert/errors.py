@@ -11,10 +11,15 @@ INSIDE = (__name__.partition(".")[0], "dataclasses")  # callers that a warning d
 
 
 def nearest(name: object, known: Iterable[str], cutoff: float = 0.6) -> str:
-    """The known name that is most like another, or '' if none is."""
-    import difflib
+    """The known name that is most like another, else but for capitals, or '' if none is."""
+    from difflib import get_close_matches
 
-    return next(iter(difflib.get_close_matches(str(name), list(known), 1, cutoff)), "")
+    names = list(known)
+    if near := get_close_matches(str(name), names, 1, cutoff):
+        return near[0]
+    lower = {other.lower(): other for other in names}
+    near = get_close_matches(str(name).lower(), list(lower), 1, cutoff)
+    return lower[near[0]] if near else ""
 
 
 class DalembertError(Exception):

@@ -42,3 +42,10 @@ def test_wrong_usage_is_a_line(run, tmp_path, arguments, code, message):
     da.save(da.planar_chain(2), tmp_path / "arm.toml")
     found, out, err = run("view", tmp_path / "arm.toml", *arguments, "--no-open")
     assert found == code and message in err and len(err.splitlines()) == 1
+
+
+@pytest.mark.parametrize("host", ["", "300.1.1.1", "192.0.2.1", "a..b"])
+def test_a_host_of_another_machine_is_refused_at_once(run, tmp_path, host):
+    da.save(da.planar_chain(2), tmp_path / "arm.toml")
+    code, out, err = run("view", tmp_path / "arm.toml", "--no-open", "--host", host)
+    assert code == 1 and f"host {host!r} is no address of this machine" in err and len(err.splitlines()) == 1

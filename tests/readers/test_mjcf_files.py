@@ -47,6 +47,7 @@ def test_included_files_are_read_from_the_folder_of_the_model(tmp_path):
 
 INCLUDES = {
     "outside": ("../secret.xml", "lies outside the model's folder"),
+    "another machine": (r"\\evil\share\a.xml", "lies outside the model's folder"),
     "absolute": ("/etc/hostname", "lies outside the model's folder"),
     "missing": ("no.xml", "there is no file 'no.xml'"),
     "itself": ("arm.xml", "included a second time"),

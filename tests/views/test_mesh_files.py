@@ -98,6 +98,14 @@ def test_nothing_else_is_opened(package, tmp_path, name, monkeypatch):
             files.folders.path(name)
 
 
+@pytest.mark.parametrize("name", [r"\\evil\share\a.stl", "//evil/share/a.stl", "file:////evil/a.stl", "package://x///evil/a.stl"])
+def test_names_of_other_machines_are_refused_before_they_are_looked_for(package, name, monkeypatch):
+    """Windows would ask the machine as soon as the path is resolved."""
+    monkeypatch.setattr(mesh_folders, "_resolved", lambda path: pytest.fail(f"{path} is looked for"))
+    with pytest.raises(mesh_folders.MeshError, match="another machine"):
+        mesh_folders.MeshFolders(str(package[0])).path(name)
+
+
 def test_home_is_no_package(tmp_path, monkeypatch):
     """A robot file in the home folder cannot call all of it its package."""
     home = tmp_path / "user"

@@ -68,8 +68,11 @@ def test_what_cannot_be_known_is_left_and_said():
     broken = BROKEN.replace('<parent link="base"/>', '<parent link="bose"/>')
     finding, = repair_urdf(broken.encode(), "arm.urdf").left
     assert "Did you mean 'base'" in finding.fix and finding.source.line == 13
-    with pytest.raises(da.ReadError, match="only URDF files are repaired"):
-        repair_urdf(b"<mujoco/>", "a.xml")
+    for other in (b"<mujoco/>", b'name = "arm"'):
+        with pytest.raises(da.ReadError, match="only URDF files are repaired"):
+            repair_urdf(other, "a.xml")
+    with pytest.raises(da.ReadError, match="the file is empty"):
+        repair_urdf(b" \n", "a.urdf")
     with pytest.raises(da.ReadError, match="not UTF-8"):
         repair_urdf(b"<robot name='\xff'/>", "a.urdf")
 

@@ -132,6 +132,8 @@ def _parts(name: str) -> tuple[str, str]:
             raise MeshError(
                 f"its address begins with {scheme[:20]}://, and only files are read.", name
             )
+    if inner.startswith("//"):
+        raise MeshError("its path leads to another machine, and only files here are read.", name)
     if DRIVE.match(inner) or package in (".", ".."):
         raise MeshError("its path is absolute, or its package has no name.", name)
     return package, str(PurePosixPath(inner))

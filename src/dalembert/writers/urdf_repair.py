@@ -48,6 +48,10 @@ from dalembert.writers.element_spans import (
 )
 from dalembert.writers.numerals import UNLIMITED
 
+ONLY_URDF = (
+    "only URDF files are repaired. Of other files load the mechanism, and save "
+    "mechanism.repaired()."
+)
 DIGITS = 10  # of moments that are written
 MOVING = ("revolute", "continuous", "prismatic", "planar")  # types with an axis
 BOUNDED = ("revolute", "prismatic")
@@ -103,15 +107,15 @@ def repair_urdf(
     UnknownNameError, ValueError
         There is no such link; a mass is not above 0.
     """
+    if not data.strip():
+        raise ReadError("the file is empty.", file)
     text = _text_of(data, file)
+    if not text.lstrip().startswith("<"):
+        raise ReadError(f"no XML: {ONLY_URDF}", file, 1)
     root, _, _ = parsed(text.encode(), file, "utf-8")
     if root.tag != "robot":
-        raise ReadError(
-            f"the root element is <{root.tag[:60]}>: only URDF files are repaired. Of other files load "
-            "the mechanism, and save mechanism.repaired().",
-            file,
-            root.line,
-        )
+        why = f"the root element is <{root.tag[:60]}>: {ONLY_URDF}"
+        raise ReadError(why, file, root.line)
     sound = _FormRepair(text, file)
     sound.run()
     after = sound.edits.result()

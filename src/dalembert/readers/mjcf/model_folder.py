@@ -32,13 +32,12 @@ class ModelFolder:
         """The file of a name, sought beside each of the folders, beside the model, then in the other
         folders; None if there is none inside these.
         """
-        if "\0" in name:
-            return None
         written = Path(PureWindowsPath(name).as_posix())
+        if "\0" in name or _is_remote(written):
+            return None
         for folder in (*beside, *self.allowed):
             path = (folder / written).resolve()
-            is_inside = any(path.is_relative_to(root) for root in self.allowed)
-            if is_inside and path.is_file():
+            if self._is_inside(path) and path.is_file():
                 return path
         return None
 
@@ -51,13 +50,16 @@ class ModelFolder:
                 "name its folder by mesh_folders=."
             )
         written = Path(PureWindowsPath(name).as_posix())
-        path = (self.root / written).resolve()
-        if not any(path.is_relative_to(root) for root in self.allowed):
+        if _is_remote(written) or not self._is_inside((self.root / written).resolve()):
             return (
                 f"{shown} lies outside the model's folder {str(self.root)!r}, where no file is "
                 "opened. Name the folder that has it by mesh_folders=."
             )
         return f"there is no file {shown} in the model's folder {str(self.root)!r}."
+
+    def _is_inside(self, path: Path) -> bool:
+        """Whether a path, with all links followed, is in one of the folders."""
+        return any(path.is_relative_to(root) for root in self.allowed)
 
     def content(self, path: Path, limit: int, source: Source) -> bytes:
         """The content of a file that `find` gave.
@@ -77,3 +79,8 @@ class ModelFolder:
             reason = f"{path.name!r} is larger than {limit // 2**20} MiB."
             raise ReadError(reason, source.file, source.line)
         return data
+
+
+def _is_remote(path: Path) -> bool:
+    """Whether a path names another machine, which Windows would ask as soon as it is resolved."""
+    return path.as_posix().startswith("//")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import socket
 import warnings
 from typing import Any
 
@@ -23,7 +24,7 @@ def started(host: str, port: int, title: str, is_dark: bool) -> Any:
     Raises
     ------
     DalembertError
-        viser is not installed; the port is taken or not allowed.
+        viser is not installed; the port is taken or not allowed; the host is none of this machine.
     """
     try:
         import viser
@@ -31,6 +32,7 @@ def started(host: str, port: int, title: str, is_dark: bool) -> Any:
         raise DalembertError(EXTRA) from None
     if not 0 <= port <= MOST_PORT:
         raise ValueError(f"port is {port}; expected a number from 0 (any free one) to {MOST_PORT}.")
+    _check_host(host)
     if host not in LOOPBACK:
         warnings.warn(
             f"the viewer listens on {host}: all who reach this machine over the network can see the "
@@ -58,6 +60,21 @@ def started(host: str, port: int, title: str, is_dark: bool) -> Any:
         brand_color=(42, 120, 200),
     )
     return server
+
+
+def _check_host(host: str) -> None:
+    """Refuse a host on which no server can listen: viser would try its ports without an end."""
+    try:
+        if not host.strip():
+            raise OSError("its name is empty")
+        family, _, _, _, address = socket.getaddrinfo(host, 0, type=socket.SOCK_STREAM)[0]
+        with socket.socket(family, socket.SOCK_STREAM) as probe:
+            probe.bind(address)
+    except (OSError, UnicodeError) as error:
+        raise DalembertError(
+            f"host {host[:80]!r} is no address of this machine ({error}). Leave it out for this "
+            "machine alone; '0.0.0.0' stands for all addresses of this machine."
+        ) from None
 
 
 def stopped(server: Any) -> None:
