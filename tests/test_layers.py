@@ -1,9 +1,11 @@
 """The architecture, read from the imports: they only point up the list of layers, and never in a circle."""
 
 import ast
+import re
 from functools import cache
 from graphlib import TopologicalSorter
 from importlib import import_module
+from pathlib import Path
 
 import pytest
 
@@ -52,6 +54,12 @@ def layer(module):
 
 def test_every_module_belongs_to_a_layer():
     assert {layer(m) for m in modules()} - {"__init__"} <= set(LAYERS)
+
+
+def test_the_documented_architecture_lists_the_layers_in_their_order():
+    page = (Path(__file__).parents[1] / "docs" / "architecture.md").read_text(encoding="utf-8")
+    rows = "".join(re.findall(r"^\| (`.*?`) \|", page, re.MULTILINE))
+    assert re.findall(r"`(\w+)[./]", rows) == [name for name in LAYERS if name != "__main__"]
 
 
 def test_imports_only_point_up_the_list():

@@ -8,8 +8,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dalembert.closed_forms.printing.markup import Markup, element
-from dalembert.views.ground import hull, round_length
+from dalembert.views.ground import hull
 from dalembert.views.painter import BodySurfaces
+from dalembert.views.round_steps import round_length
 from dalembert.views.scene import Scene, loose_parts, scene_of
 from dalembert.views.solid_data import COLOURS, Colour
 from dalembert.views.viewpoint import body_poses

@@ -8,11 +8,11 @@ from typing import NamedTuple
 import numpy as np
 
 from dalembert.closed_forms.printing.markup import Markup, element, joined
+from dalembert.views.round_steps import round_ticks
 
 WIDTH, HEIGHT = 460.0, 250.0  # of a chart in its own units
 LEFT, RIGHT, TOP, BOTTOM = 58.0, 12.0, 14.0, 38.0  # margins around the axes
 MOST_POINTS = 240  # of a curve
-STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)  # distances of ticks, times a power of ten
 NOISE = 1e-10  # of the largest value of interest: variations below are drawn as nothing
 DASHES = (None, "7 3", "2 3", "9 3 2 3")  # tell curves apart where colours do not
 
@@ -87,23 +87,15 @@ def _axes(chart: Chart) -> Axes:
     return Axes((start, end if end > start else start + 1.0), (low - edge, high + edge))
 
 
-def _ticks(low: float, high: float, most: int) -> np.ndarray:
-    """Round numbers in a range."""
-    rough = (high - low) / most
-    power = 10.0 ** np.floor(np.log10(rough))
-    step = next(s * power for s in STEPS if s * power >= rough * (1 - 1e-9))
-    return np.arange(np.ceil(low / step - 1e-9), np.floor(high / step + 1e-9) + 1) * step
-
-
 def _grid(axes: Axes, unit: str) -> Iterator[Markup]:
     """Lines at the ticks, with their numbers."""
     left, right = LEFT, WIDTH - RIGHT
     top, bottom = TOP, HEIGHT - BOTTOM
-    for value in _ticks(*axes.up, 5):
+    for value in round_ticks(*axes.up, 5):
         y = axes.points(np.zeros(1), np.array([value]))[1][0]
         yield element("path", d=f"M{left:.1f} {y:.1f}H{right:.1f}", class_=_line(value))
         yield element("text", _tick(value), x=f"{left - 6:.1f}", y=f"{y + 4:.1f}", class_="up")
-    for value in _ticks(*axes.across, 6):
+    for value in round_ticks(*axes.across, 6):
         x = axes.points(np.array([value]), np.zeros(1))[0][0]
         yield element("path", d=f"M{x:.1f} {bottom:.1f}v4", class_="axis")
         yield element("text", _tick(value), x=f"{x:.1f}", y=f"{bottom + 17:.1f}", class_="across")

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import html
 from collections.abc import Iterator
 
 import numpy as np
 
-from dalembert.views.fonts import drawable
-from dalembert.views.ground import round_step
+from dalembert.views.fonts import markup_text
 from dalembert.views.panels import Panel
+from dalembert.views.round_steps import round_ticks
 from dalembert.views.svg_labels import shortened
 
 # Colours that stand out from light and from dark paper.
@@ -43,11 +42,11 @@ def chart_svg(panel: Panel, width: float = WIDTH, height: float = HEIGHT) -> str
     True
     """
     frame = ChartFrame(panel, width, height)
-    title = html.escape(drawable(panel.up, None))
+    title = markup_text(panel.up)
     return "".join(
         [
             f'<svg viewBox="0 0 {width:g} {height:g}" width="{width:g}" height="{height:g}" '
-            f'role="img" aria-label="{title} over {html.escape(panel.across)}" '
+            f'role="img" aria-label="{title} over {markup_text(panel.across)}" '
             'font-family="system-ui,sans-serif" font-size="11" fill="currentColor">',
             f'<text x="4" y="13" font-size="12">{title}</text>',
             *frame.grid(),
@@ -83,21 +82,21 @@ class ChartFrame:
     def grid(self) -> Iterator[str]:
         """Lines and numbers at round values."""
         end = self.width - RIGHT
-        for value in _ticks(self.low, self.high):
+        for value in round_ticks(self.low, self.high, TICKS):
             y = float(self.down(np.array(value)))
             yield (
                 f'<path stroke="currentColor" stroke-opacity=".15" d="M{LEFT} {y:.1f}H{end:g}"/>'
                 f'<text x="{LEFT - 6}" y="{y + 4:.1f}" text-anchor="end">{value:.6g}</text>'
             )
         bottom = self.height - BOTTOM
-        for value in _ticks(self.low_x, self.high_x):
+        for value in round_ticks(self.low_x, self.high_x, TICKS):
             x = float(self.right(np.array(value)))
             yield (
                 f'<path stroke="currentColor" stroke-opacity=".15" d="M{x:.1f} {TOP}V{bottom:g}"/>'
                 f'<text x="{x:.1f}" y="{bottom + 15:g}" text-anchor="middle">{value:.6g}</text>'
             )
         unit = self.panel.across.partition("[")[2].rstrip("]")
-        yield f'<text x="4" y="{bottom + 15:g}">{html.escape(unit)}</text>'
+        yield f'<text x="4" y="{bottom + 15:g}">{markup_text(unit)}</text>'
 
     def curves(self) -> Iterator[str]:
         """A line for each entry of each trajectory; references are dashed."""
@@ -139,13 +138,6 @@ def _range(values: np.ndarray) -> tuple[float, float]:
     return low - margin, high + margin
 
 
-def _ticks(low: float, high: float) -> list[float]:
-    """Round values within a range."""
-    step = round_step(high - low, TICKS)
-    first, last = int(np.ceil(low / step)), int(np.floor(high / step))
-    return [k * step for k in range(first, last + 1)]
-
-
 def _names(panel: Panel, width: float) -> Iterator[str]:
     """Names of the entries in their colours, as many as have room; noise in words."""
     if panel.noise is not None:
@@ -162,5 +154,5 @@ def _names(panel: Panel, width: float) -> Iterator[str]:
             yield f'<text x="{x:.0f}" y="28">…</text>'
             return
         colour = CURVES[k % len(CURVES)]
-        yield f'<text x="{x:.0f}" y="28" fill="{colour}">{html.escape(text)}</text>'
+        yield f'<text x="{x:.0f}" y="28" fill="{colour}">{markup_text(text)}</text>'
         x = x_end

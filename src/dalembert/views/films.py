@@ -21,7 +21,6 @@ from dalembert.views.ground import (
     grid_lines,
     height_of,
     hull,
-    round_length,
 )
 from dalembert.views.joint_shapes import ranges_of
 from dalembert.views.motion_page import finite
@@ -31,6 +30,7 @@ from dalembert.views.painter import (
     painted,
 )
 from dalembert.views.proportions import Proportions
+from dalembert.views.round_steps import round_length
 from dalembert.views.scene import (
     BEAM,
     ROD,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import html
+
 from dalembert.results.labels import library
 
 EXTRA = "plot"
@@ -33,6 +35,16 @@ def fonts() -> list[tuple[str, set[int]]]:
         for name in FONTS
         if name in there
     ]
+
+
+def markup_text(text: str) -> str:
+    """The text within HTML or SVG, as text, with invisible characters spelled out."""
+    return html.escape(drawable(text, None))
+
+
+def markup_lines(text: str) -> str:
+    """Lines of text within HTML, as text."""
+    return "\n".join(map(markup_text, text.splitlines()))
 
 
 def drawable(text: str, letters: set[int] | None) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from dalembert.views.round_steps import round_step
 from dalembert.views.viewpoint import (
     Camera,
     ground_axes,
@@ -12,29 +13,6 @@ from dalembert.views.viewpoint import (
 LINES = 9  # of a grid across the mechanism, at most
 MARGIN = 0.12  # of the size of the mechanism, beyond it on the ground
 SUNK = 0.02  # of the size: a mechanism that goes this far below its base stands on no ground there
-
-
-def round_length(length: float) -> float:
-    """The largest of 1, 2, 5 times a power of ten that is not above a length."""
-    if not length > 0:
-        return 1.0
-    power = 10.0 ** np.floor(np.log10(length))
-    return float(
-        max(factor * power for factor in (1, 2, 5) if factor * power <= length * (1 + 1e-9))
-    )
-
-
-def round_step(extent: float, lines: int = LINES) -> float:
-    """Distance between lines, so that at most `lines` of them cross an extent."""
-    least = max(extent, 1e-9) / lines
-    step = round_length(least)
-    return next(s for s in (step, 2 * step, 2.5 * step, 5 * step, 10 * step) if _is_round(s, least))
-
-
-def _is_round(step: float, least: float) -> bool:
-    """Whether a step is 1, 2 or 5 times a power of ten, and not below the least."""
-    leading = step / 10.0 ** np.floor(np.log10(step) + 1e-9)
-    return bool(step >= least * (1 - 1e-9) and np.isclose(leading, [1, 2, 5]).any())
 
 
 def height_of(points: np.ndarray, up: np.ndarray) -> float:
@@ -55,7 +33,7 @@ def grid_lines(points: np.ndarray, up: np.ndarray, height: float) -> tuple[np.nd
     low, high = places.min(axis=0) - margin, places.max(axis=0) + margin
     grow = np.maximum(0.55 * size - (high - low), 0) / 2
     low, high = low - grow, high + grow
-    step = round_step(float((high - low).max()))
+    step = round_step(float((high - low).max()), LINES)
     first, last = np.floor(low / step), np.ceil(high / step)
     lines = []
     for k in range(2):

@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import html
 import json
 import re
 from collections.abc import Sequence
@@ -18,7 +17,11 @@ import numpy as np
 
 from dalembert.model.mechanism import Mechanism
 from dalembert.views.body_solids import solids_of
-from dalembert.views.fonts import drawable
+from dalembert.views.fonts import (
+    drawable,
+    markup_lines,
+    markup_text,
+)
 from dalembert.views.ground import (
     grid_lines,
     height_of,
@@ -71,8 +74,8 @@ def write_page(run: Run, figure: StickFigure, path: Path, title: str, speed: flo
     text = json.dumps(data, separators=(",", ":")).replace("<", "\\u003c")  # ends no script
     page = Path(__file__).with_name("animation.html").read_text(encoding="utf-8")
     filled = {
-        "{{title}}": html.escape(title),
-        "{{summary}}": html.escape(drawable(run.summary(), None).replace("\\n", "\n")),
+        "{{title}}": markup_text(title),
+        "{{summary}}": markup_lines(run.summary()),
         "{{picture}}": picture_svg(mechanism, q[0], PICTURE, standalone=False),
         "{{data}}": text,
     }

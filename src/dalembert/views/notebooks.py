@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 from collections.abc import (
     Iterable,
     Sequence,
@@ -21,7 +20,10 @@ from dalembert.model.mechanism import Mechanism
 from dalembert.model.numbers import is_symbolic
 from dalembert.results.record_selection import thinned
 from dalembert.views.charts import chart_svg
-from dalembert.views.fonts import drawable
+from dalembert.views.fonts import (
+    markup_lines,
+    markup_text,
+)
 from dalembert.views.panels import PanelData
 from dalembert.views.still import picture_svg
 
@@ -46,7 +48,7 @@ def mechanism_html(mechanism: Mechanism) -> str:
         ("joint", "type", "from", "to body", "mass [kg]", "limits"),
         [_joint_row(mechanism, joint) for joint in mechanism.joints],
     )
-    title = f"<b>{_text(mechanism.name)}</b>: {_text(repr(mechanism).partition(': ')[2][:-1])}"
+    title = f"<b>{markup_text(mechanism.name)}</b>: {markup_text(repr(mechanism).partition(': ')[2][:-1])}"
     picture = picture_svg(mechanism, None, PICTURE, standalone=False)
     return f"<div>{title}</div>{ROW}<div>{picture}</div><div>{table}</div></div>"
 
@@ -71,14 +73,14 @@ def run_html(run: Run) -> str:
     data = PanelData(few)
     panels = [*data.panels(["q", "qd"])[: MOST_PANELS - 2], *data.panels(["tau", "energies"])]
     charts = "".join(f"<div>{chart_svg(panel)}</div>" for panel in panels[:MOST_PANELS])
-    return f"<div>{PRE}{_text(run.summary(), lines=True)}</pre>{ROW}{charts}</div></div>"
+    return f"<div>{PRE}{markup_lines(run.summary())}</pre>{ROW}{charts}</div></div>"
 
 
 def sweep_html(sweep: Any) -> str:
     """The summary of a sweep and the ranges of its results."""
     rows = [(name, *_spread(sweep[name])) for name in sweep.results]
     table = _table(("result", "shape", "least", "most"), rows)
-    return f"<div>{PRE}{_text(sweep.summary(), lines=True)}</pre>{table}</div>"
+    return f"<div>{PRE}{markup_lines(sweep.summary())}</pre>{table}</div>"
 
 
 def _spread(values: np.ndarray) -> tuple[str, str, str]:
@@ -95,10 +97,12 @@ def _spread(values: np.ndarray) -> tuple[str, str, str]:
 def equations_html(eom: Any) -> str:
     """The law of the equations of motion, and of small mechanisms their closed forms, in MathML."""
     law = documents.law(eom, documents.printer(eom, MATHML))
-    parts = [f"<div><b>{_text(eom.name)}</b></div>", _math(law)]
+    parts = [f"<div><b>{markup_text(eom.name)}</b></div>", _math(law)]
     if len(eom.coordinates) > FEW_JOINTS:
         known = ", ".join(eom.shown)
-        parts.append(f"<div>Quantities: {_text(known)}. <code>equations.text(name)</code></div>")
+        parts.append(
+            f"<div>Quantities: {markup_text(known)}. <code>equations.text(name)</code></div>"
+        )
         return "".join(parts)
     for quantity in ("mass_matrix", "coriolis_vector", "gravity_vector"):
         if quantity in eom.shown:
@@ -130,13 +134,6 @@ def _nodes(expression: Any) -> int:
     return count
 
 
-def _text(text: str, lines: bool = False) -> str:
-    """Text that stays text in HTML."""
-    if lines:
-        return "\n".join(map(_text, text.splitlines()))
-    return html.escape(drawable(text, None))
-
-
 def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     """A table with at most `MOST_ROWS` rows."""
     every = list(rows)
@@ -148,4 +145,6 @@ def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 def _row(kind: str, cells: Sequence[str]) -> str:
     """Cells of a row."""
-    return "<tr>" + "".join(f"<{kind} {CELL}>{_text(cell)}</{kind}>" for cell in cells) + "</tr>"
+    return (
+        "<tr>" + "".join(f"<{kind} {CELL}>{markup_text(cell)}</{kind}>" for cell in cells) + "</tr>"
+    )

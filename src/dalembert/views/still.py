@@ -4,7 +4,6 @@ names of joints and a scale.
 
 from __future__ import annotations
 
-import html
 from collections.abc import (
     Iterator,
     Sequence,
@@ -20,11 +19,10 @@ import numpy as np
 from dalembert.arguments import path_of
 from dalembert.displays import Picture
 from dalembert.model.mechanism import Mechanism
-from dalembert.views.fonts import drawable
+from dalembert.views.fonts import markup_text
 from dalembert.views.ground import (
     grid_lines,
     height_of,
-    round_length,
     shadow,
 )
 from dalembert.views.joint_shapes import WITHOUT
@@ -33,6 +31,7 @@ from dalembert.views.painter import (
     painted,
 )
 from dalembert.views.plain_numbers import pose_of
+from dalembert.views.round_steps import round_length
 from dalembert.views.scene import (
     Scene,
     scene_of,
@@ -152,7 +151,7 @@ def window_of(triangles: Painted, lines: np.ndarray, width: float, reserved: flo
 def _document(name: str, window: Window, parts: Sequence[str], standalone: bool) -> str:
     """The SVG with its title."""
     size = f"{window.width:.0f} {window.height:.0f}"
-    title = html.escape(drawable(name, None))
+    title = markup_text(name)
     return "".join(
         [
             f'<svg{NAMESPACE if standalone else ""} viewBox="0 0 {size}" ',

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 from collections.abc import (
     Iterator,
     Sequence,
@@ -11,7 +10,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dalembert.views.fonts import drawable
+from dalembert.views.fonts import (
+    drawable,
+    markup_text,
+)
 
 SIZE = 11.5  # of letters [pixels]
 LETTER = 0.58  # width of a letter, of its size
@@ -126,7 +128,7 @@ def _text_at(anchor: Anchor, x: float, y: float) -> str:
     """The name of an anchor."""
     return (
         f'<text x="{x:.1f}" y="{y:.1f}" font-size="{SIZE}" fill="currentColor">'
-        f"{html.escape(shortened(anchor.name))}</text>"
+        f"{markup_text(shortened(anchor.name))}</text>"
     )
 
 
