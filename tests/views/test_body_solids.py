@@ -1,6 +1,7 @@
 """Solids: closed surfaces, shapes that follow from joints and inertias, visuals of files before them."""
 
 from collections import Counter
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -71,6 +72,22 @@ def test_a_cart_is_a_box_on_a_rail_and_a_mass_point_a_ball():
     np.testing.assert_allclose(bob.pose[:3, 3], [0, 0, 0.5])
     longer, = (s for s in solids_of(cart_pole(), {"slide": (-2.0, 3.0)}) if s.role == "rail")
     assert 5 < longer.sizes[2] < 5.5 and 0.4 < longer.pose[0, 3] < 0.6
+
+
+def test_an_inertia_of_no_body_of_that_size_is_drawn_as_a_mass_point():
+    unknown = (1, 0, 1, 0, 0, 1)      # kg m^2, of a cube of 2.4 m for 1 kg
+    bodies = (da.Body("ground"), da.Body("cart", 1.0, inertia=unknown), da.Body("pole", 0.1, (0, 0, 0.5), unknown))
+    pole = replace(cart_pole(), bodies=bodies)
+    assert [(s.body, s.role, s.sizes) for s in solids_of(pole)] == [(s.body, s.role, s.sizes) for s in solids_of(cart_pole())]
+
+
+def test_a_frame_of_a_file_with_shapes_has_none():
+    shown = da.Visual("box", (0.1, 0.2, 0.3))
+    tool = da.Body("tool", 0.1, (0, 0, 0.1))
+    joint = da.Joint("weld", da.Fixed(), "link1", "tool")
+    chain = da.planar_chain(1)
+    seen = replace(chain, bodies=(chain.bodies[0], replace(chain.bodies[1], visuals=(shown,)), tool), joints=(*chain.joints, joint))
+    assert [(s.body, s.role) for s in solids_of(seen)] == [("link1", "given")]
 
 
 def test_wheels_are_discs_where_bodies_roll():

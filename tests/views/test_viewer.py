@@ -25,7 +25,7 @@ def loop():
 @pytest.fixture(scope="module")
 def page(browser, loop):
     """The page and its viewer; fails on errors in the console and on requests to other machines."""
-    with da.view(*loop) as viewer, open_page(browser, viewer.url, width=1000, height=420) as page:
+    with da.view(*loop) as viewer, open_page(browser, viewer.url, width=1300, height=420) as page:
         page.get_by_text("Playback").first.wait_for(timeout=60_000)
         yield page, viewer
 
@@ -71,3 +71,23 @@ def test_names_of_files_are_text(page):
     viewer.shown.boxes["frames"].value = True
     page.wait_for_timeout(300)
     assert page.locator("img[src=x]").count() == 0 and "<img src=x onerror" in page.inner_text("body")
+
+
+@pytest.mark.parametrize("origin", ["https://example.org", "null", "http://localhost:1", "http://[::1"])
+def test_pages_of_other_origins_are_refused(page, origin):
+    import viser
+    from websockets.exceptions import ConnectionClosedError
+    from websockets.sync.client import connect
+
+    _, viewer = page
+    address = viewer.url.replace("http", "ws")
+    options = {"subprotocols": [f"viser-v{viser.__version__}"], "max_size": None}
+    with connect(address, origin=origin, **options) as socket, pytest.raises(ConnectionClosedError, match="1008"):
+        socket.recv(timeout=10)
+    with connect(address, origin=viewer.url, **options) as socket:
+        assert socket.recv(timeout=10)
+
+
+def test_the_tab_has_the_name_of_the_robot(page, loop):
+    page, _ = page
+    assert page.title().startswith("four-bar <img")

@@ -22,7 +22,8 @@ from dalembert.views.viewer.moving_places import MovingPlaces
 from dalembert.views.viewer.playing_clock import PlayingClock
 from dalembert.views.viewer.robot_meshes import corners, robot_meshes
 from dalembert.views.viewer.run_states import RunStates, ViewedState
-from dalembert.views.viewer.scene_setting import Surroundings
+from dalembert.views.viewer.scene_setting import FOV, Surroundings, framed
+from dalembert.views.viewpoint import plane_normal
 
 
 def is_closed(faces):
@@ -186,12 +187,27 @@ def test_the_ground_is_against_gravity_and_planar_motions_are_seen_from_the_fron
     points, bodies = corners(meshes)
     assert len(points) == len(bodies) == 8 * len(meshes)
     places = MovingPlaces(arm).at([0.3, 0.2, 0.4]).at(0)
-    origins = places.bodies[..., 3]
     up = -np.array([float(x) for x in arm.gravity]) / 9.81
-    around = Surroundings.of(origins, origins, np.array([float(x) for x in arm.gravity]), np.array([[0, 1.0, 0]] * 3))
+    around = Surroundings.of(places.bodies[..., 3], up, plane_normal(arm, places.bodies))
     np.testing.assert_allclose(around.axes[:, 2], up, atol=1e-12)
     assert around.is_planar and np.linalg.det(around.axes) == pytest.approx(1)
     assert 0.1 < around.cell / around.radius < 0.5
+
+
+@pytest.mark.parametrize("aspect", [0.5, 1.6])
+@pytest.mark.parametrize("normal", [None, np.array([0.0, 1, 0])])
+def test_the_camera_shows_the_whole_motion_and_stands_no_farther_than_it_must(aspect, normal):
+    points = np.array([[0.2, -0.1, 0], [1.4, 0.3, 2.0], [0.5, 0.2, 0.7]])
+    around = Surroundings.of(points, np.array([0.0, 0, 1]), normal)
+    position, target = framed(around, aspect)
+    forward = (target - position) / np.linalg.norm(target - position)
+    right = np.cross(forward, [0, 0, 1]) / np.linalg.norm(np.cross(forward, [0, 0, 1]))
+    box = np.array([[x, y, z] for x in (0.2, 1.4) for y in (-0.1, 0.3) for z in (0, 2.0)])
+    seen = [abs((box - position) @ axis / ((box - position) @ forward) / (np.tan(FOV / 2) * wide)).max()
+            for axis, wide in ((right, aspect), (np.cross(right, forward), 1.0))]
+    assert 0.6 < max(seen) < 0.87
+    position, _ = framed(around, aspect, covered=0.5)                      # all above the middle of the picture
+    assert ((box - position) @ np.cross(right, forward)).min() > -1e-9
 
 
 def test_numbers_and_names_are_short():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from pathlib import Path
 
 from dalembert.closed_forms.equations import Equations, equations
 from dalembert.closed_forms.printing.documents import checked
@@ -97,7 +98,7 @@ def _law() -> Markup:
 
 def _without(mechanism: Mechanism, why: str) -> ReportSection:
     """The law of motion in words, why it is not written out, and how to have more."""
-    name = mechanism.file or "FILE"
+    name = Path(mechanism.file).name if mechanism.file else "FILE"
     content = [
         _law(),
         paragraph(why),

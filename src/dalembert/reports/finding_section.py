@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
+from pathlib import Path
 
 from dalembert.closed_forms.printing.markup import Markup, element, joined
 from dalembert.model.findings import Finding
@@ -38,6 +40,8 @@ def _item(finding: Finding) -> Markup:
     ]
     if finding.fix:
         children += [" ", element("em", finding.fix)]
-    if str(finding.source):
-        children += [" ", element("code", str(finding.source))]
+    if finding.source.file:
+        # a page is passed on: folders of this machine are nobody else's matter
+        source = replace(finding.source, file=Path(finding.source.file).name)
+        children += [" ", element("code", str(source))]
     return element("li", *children)

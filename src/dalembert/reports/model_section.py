@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -40,7 +41,7 @@ def model_section(mechanism: Mechanism) -> ReportSection:
         ),
         *_tables(mechanism),
     ]
-    read = f"read from {mechanism.file}" if mechanism.file else "as given in Python"
+    read = f"read from {Path(mechanism.file).name}" if mechanism.file else "as given in Python"
     provenance = Provenance("Numbers of the model", f"{read}; shown with four digits")
     return ReportSection("model", "Model", joined(content, "\n"), (provenance,))
 

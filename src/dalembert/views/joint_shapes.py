@@ -91,7 +91,8 @@ def _sliding(
     r = min(thickness(mechanism, sizes, joint), (high - low) / SHORTEST)
     yield _rail(joint, r, (low, high))
     far = [p for p in sizes.places[body.name] if np.linalg.norm(p) > sizes.near]
-    has_shape = bool(far) or any(as_float(x) for x in (*body.com, *body.inertia))
+    has_box = as_float(body.mass) > 0 and bool(sizes.box(body)[0].any())
+    has_shape = bool(far) or has_box or any(as_float(x) for x in body.com)
     pose = posed(np.zeros(3), _axis(joint))
     if has_shape:
         yield solid(joint.child, "joint", "box", pose, *(SLIDE * r))

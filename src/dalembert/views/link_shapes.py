@@ -24,7 +24,6 @@ from dalembert.views.plain_numbers import (
 )
 from dalembert.views.proportions import (
     Proportions,
-    box_of,
     place_on,
 )
 from dalembert.views.solid_data import (
@@ -86,7 +85,7 @@ def _inertia_shape(sizes: Proportions, body: Body, joint: Joint) -> Iterator[Sol
         return
     r = sizes.radius(body, sizes.length)
     com = numbers_of(body.com)
-    sides, axes = box_of(body)
+    sides, axes = sizes.box(body)
     longest = float(sides.max())
     if longest <= sizes.near:
         yield from _mass_point(sizes, body, joint, com)

@@ -26,6 +26,7 @@ NEAR = 1e-3  # of the reach: places that are one in a picture
 THINNEST, THICKEST = 0.035, 0.15  # radius of a link, of the mean length of links
 LIGHTEST = 0.5  # mass that a link looks like at least, of the mean
 OF_REACH = 0.035  # radius of a link at most, of the reach
+LARGEST = 3.0  # extent of a body by its inertia, of the mechanism without its inertias
 EMPTY = 0.3  # [m] reach of a mechanism without any length
 
 
@@ -39,6 +40,7 @@ class Proportions:
     places : where bodies, frames and constraints are attached to each body, (3,) each [m]
     inner : names of the bodies that carry others
     marks : of constraints
+    skeleton : the reach by joints, frames and centres of mass alone, without inertias [m]
     """
 
     reach: float
@@ -47,6 +49,7 @@ class Proportions:
     places: dict[str, list[np.ndarray]]
     inner: frozenset[str]
     marks: ConstraintMarks = field(repr=False)
+    skeleton: float = 0.0
 
     @classmethod
     def of(cls, mechanism: Mechanism) -> Proportions:
@@ -67,12 +70,14 @@ class Proportions:
             for body in mechanism.bodies[1:]
             for place in places[body.name] or _ends(body)
         ]
-        reach = max([_reach(mechanism, origins, places), *lengths, *_extents(mechanism)]) or EMPTY
+        skeleton = max([_reach(mechanism, origins, places), *lengths], default=0.0)
+        extents = [x for x in _extents(mechanism) if _is_likely(x, skeleton)]
+        reach = max([skeleton, *extents], default=0.0) or EMPTY
         long = [length for length in lengths if length > 0.02 * reach]
         length = float(np.dot(long, long) / np.sum(long)) if long else reach
         masses = [as_float(body.mass) for body in mechanism.bodies[1:]]
         mass = max(float(np.mean(masses or [0.0])), 0.0)
-        return cls(reach, length, mass, places, carrying, marks)
+        return cls(reach, length, mass, places, carrying, marks, skeleton)
 
     @property
     def thin(self) -> float:
@@ -83,6 +88,14 @@ class Proportions:
     def near(self) -> float:
         """Distance below which two places are one [m]."""
         return NEAR * self.reach
+
+    def box(self, body: Body) -> tuple[np.ndarray, np.ndarray]:
+        """Sides [m] and axes of a body's box, whose sides are 0 where its inertia is that of a body far
+        larger than the mechanism, as files have it that put 1 for a number unknown.
+        """
+        sides, axes = box_of(body)
+        is_likely = _is_likely(float(sides.max()), self.skeleton)
+        return (sides if is_likely else np.zeros(3)), axes
 
     def radius(self, body: Body, length: float) -> float:
         """Radius of a link of its mass along a length [m]."""
@@ -95,6 +108,11 @@ class Proportions:
         """Radius of the link that a body is [m]."""
         lengths = [float(np.linalg.norm(place)) for place in self.places[body.name]]
         return self.radius(body, max([*lengths, 0.5 * self.length]))
+
+
+def _is_likely(extent: float, skeleton: float) -> bool:
+    """Whether a body of that extent can be part of a mechanism, which may be a single body [m]."""
+    return skeleton == 0 or extent <= LARGEST * skeleton
 
 
 def _is_frame(mechanism: Mechanism, joint: Joint, inner: set[str]) -> bool:

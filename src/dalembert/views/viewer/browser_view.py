@@ -63,6 +63,7 @@ from dalembert.views.viewer.run_states import (
     ViewedState,
 )
 from dalembert.views.viewer.stage import ViewerScene
+from dalembert.views.viewer.window_fit import fit_window
 
 if TYPE_CHECKING:
     from dalembert.results.run import Run
@@ -74,8 +75,6 @@ MOST_POSTURES = 50  # of each trajectory, that the camera frames
 HOST = "127.0.0.1"
 FRAME_HEIGHT = 620  # pixels, in a notebook
 PANEL = 380  # pixels of the panel of equations and diagrams
-SETTLED = 1.0  # s, in which a browser lays out the page
-NARROW = 400  # pixels of a scene that is too narrow beside both panels
 
 
 def view(
@@ -215,7 +214,7 @@ class Viewer:
         """Make the page: scene, controls at the right, equations and diagrams at the left."""
         gui, run = self.server.gui, self.stage.run
         postures = start[None] if run is None else run.postures(MOST_POSTURES)
-        self.stage.set_surroundings(postures, dark)
+        self.around = self.stage.set_surroundings(postures, dark)
         self.playback = None
         if run is not None:
             self.playback = PlaybackControls(gui, run.times, run.count)
@@ -247,7 +246,8 @@ class Viewer:
             self.page = gui.add_html("")
         panel.dock_left()
         panel.set_width(PANEL)
-        self.server.on_client_connect(lambda client: _make_room(client, panel))
+        panels = (panel, gui.main_panel)
+        self.server.on_client_connect(lambda client: fit_window(client, panels, self.around))
 
     def _symbols(self) -> list[Finding]:
         if not self.mechanism.symbols:
@@ -443,13 +443,6 @@ class Viewer:
             f'<iframe src="{html.escape(self.url)}" width="100%" height="{FRAME_HEIGHT}" '
             'style="border:0;border-radius:6px" title="dalembert viewer"></iframe>'
         )
-
-
-def _make_room(client: Any, panel: Any) -> None:
-    """Fold a panel where a narrow window leaves the scene no room, once the page is laid out."""
-    time.sleep(SETTLED)
-    if client.camera.image_width < NARROW:
-        panel.minimize()
 
 
 def _shown_host(host: str) -> str:

@@ -30,6 +30,7 @@ LEAST_TICKS = 3
 COLOURS = ("#2a78c8", "#e0713a", "#2c9a6b", "#b8559c", "#8a6d3b", "#5a63c0", "#c23b4b", "#4e8d99")
 SMALL = "font:11px/1.35 system-ui,sans-serif;color:var(--mantine-color-text,currentColor)"
 NOISE = 1e-9  # of the largest value: a range that small is none
+ROUNDING = 1e-12  # in the unit: values that are all smaller are 0
 DEGREES = 180 / np.pi
 
 
@@ -47,7 +48,7 @@ class PanelDiagram(NamedTuple):
         """Least and largest value of the axis, of some height where all values are equal."""
         finite = self.values[np.isfinite(self.values)]
         low, high = (float(finite.min()), float(finite.max())) if finite.size else (0.0, 0.0)
-        size = max(abs(low), abs(high), 1e-12)
+        size = max(abs(low), abs(high)) or 1.0
         if high - low < NOISE * size:
             return low - 0.5 * size, high + 0.5 * size
         margin = 0.06 * (high - low)
@@ -99,7 +100,12 @@ def _by_unit(
             some = entries[start : start + MOST_CURVES]
             named = tuple(names[k] for k in some)
             noun = "quaternions" if unit == "1" else title
-            yield PanelDiagram(noun, said, named, times, factor * values[:, some])
+            yield PanelDiagram(noun, said, named, times, _rounded(factor * values[:, some]))
+
+
+def _rounded(values: np.ndarray) -> np.ndarray:
+    """Values, or zeros in place of nothing but rounding errors."""
+    return np.zeros_like(values) if np.abs(values).max(initial=0.0) < ROUNDING else values
 
 
 def _energies(run: Any, trajectory: int, keep: np.ndarray, times: np.ndarray) -> PanelDiagram:

@@ -37,6 +37,8 @@ CHRISTOFFEL = "Gamma"  # in the text of what is written by symbols that are not 
 NOISE = 1e-12  # of the largest entry of a matrix: rounding, shown as 0
 BASE = "font:12px/1.5 system-ui,sans-serif;color:var(--mantine-color-text,currentColor)"
 CELL = "padding:1px 5px;text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap"
+ENTRY = "padding:1px 3px;text-align:right;font-size:11px;white-space:nowrap"
+SMALL_ENTRY = 0.01  # of the largest
 HEAD = "font-weight:600;margin:10px 0 2px"
 VALUE = "opacity:.7;white-space:nowrap;padding-left:.4em;font-variant-numeric:tabular-nums"
 
@@ -61,7 +63,8 @@ class Terms(NamedTuple):
         """The terms at a state."""
         g = np.asarray(newton_euler.gravity_vector(mechanism, state.q))
         bias = np.asarray(newton_euler.bias_force(mechanism, state.q, state.qd))
-        return cls(np.asarray(newton_euler.mass_matrix(mechanism, state.q)), bias - g, g)
+        c = _without_noise(bias - g, np.abs([g, bias]).max(initial=0.0))
+        return cls(np.asarray(newton_euler.mass_matrix(mechanism, state.q)), c, g)
 
     def value(self, label: str) -> float | None:
         """The entry that a row is about; None of abbreviations."""
@@ -161,7 +164,8 @@ def _table(mechanism: Mechanism, state: ViewedState, terms: Terms) -> str:
     names = mechanism.velocity_names
     columns = [("q\u0307", state.qd), ("C q\u0307", terms.c), ("g", terms.g)]
     if state.tau is not None:
-        columns.append(("\u03c4", state.tau))
+        largest = np.abs([state.tau, terms.g, terms.c]).max(initial=0.0)
+        columns.append(("\u03c4", _without_noise(state.tau, largest)))
     head = "".join(f'<th style="{CELL};font-weight:600">{title}</th>' for title, _ in columns)
     rows = []
     shown = [_without_noise(values) for _, values in columns]
@@ -179,16 +183,23 @@ def _table(mechanism: Mechanism, state: ViewedState, terms: Terms) -> str:
     )
 
 
-def _without_noise(values: np.ndarray) -> np.ndarray:
-    """Values with zeros for rounding."""
-    return np.where(np.abs(values) > NOISE * np.abs(values).max(initial=0.0), values, 0.0)
+def _without_noise(values: np.ndarray, largest: float = 0.0) -> np.ndarray:
+    """Values with zeros for rounding, of a sum whose terms are as large as `largest`."""
+    size = max(largest, np.abs(values).max(initial=0.0))
+    return np.where(np.abs(values) > NOISE * size, values, 0.0)
+
+
+def _entry(x: float, largest: float) -> str:
+    """An entry of a matrix: a small one beside the largest with fewer digits."""
+    return number(x, 3 if abs(x) >= SMALL_ENTRY * largest else 1)
 
 
 def _matrix(M: np.ndarray) -> str:
     size = min(len(M), MOST_ENTRIES)
     shown = _without_noise(M)[:size, :size]
+    largest = float(np.abs(shown).max(initial=0.0))
     rows = "".join(
-        "<tr>" + "".join(f'<td style="{CELL}">{number(x, 3)}</td>' for x in row) + "</tr>"
+        "<tr>" + "".join(f'<td style="{ENTRY}">{_entry(x, largest)}</td>' for x in row) + "</tr>"
         for row in shown
     )
     more = _remark(f"the first {size} of {len(M)} rows and columns") if len(M) > size else ""

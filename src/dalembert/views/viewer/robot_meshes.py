@@ -60,10 +60,7 @@ def robot_meshes(
         if not is_whole:
             missing.add(body.name)
     bent = {body.name for body in mechanism.elastic_bodies}
-    frames = _mere_frames(mechanism)
     for solid in solids_of(mechanism, ranges):
-        if solid.body in frames:
-            continue
         if solid.kind == "mesh" or solid.role == "beam" and solid.body in bent:
             continue  # drawn above; beams that bend are tubes of their own
         if solid.role == "fallback" and solid.body not in missing:
@@ -71,17 +68,6 @@ def robot_meshes(
         vertices, faces = triangles_of(solid, SIDES)
         parts.append(BodyMesh(index[solid.body], vertices, faces, solid.colour))
     return _joined(parts), files.findings()
-
-
-def _mere_frames(mechanism: Mechanism) -> set[str]:
-    """Bodies without shapes of their own in a file that has shapes: frames on fixed joints, and the
-    base.
-    """
-    seen = {body.name for body in mechanism.bodies if any(v.seen for v in body.visuals)}
-    if not seen:
-        return set()
-    fixed = {joint.child for joint in mechanism.joints if joint.is_fixed}
-    return (fixed | {mechanism.bodies[0].name}) - seen
 
 
 def _of_files(body: Body, index: int, files: MeshFiles) -> tuple[list[BodyMesh], bool]:

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from dalembert.model.mechanism import Mechanism
-from dalembert.model.numbers import as_float
 from dalembert.views.proportions import Proportions
 from dalembert.views.viewer.escaped import short
 from dalembert.views.viewer.force_arrows import ForceArrows
@@ -32,6 +31,10 @@ from dalembert.views.viewer.run_states import (
 from dalembert.views.viewer.scene_setting import (
     Surroundings,
     set_scene,
+)
+from dalembert.views.viewpoint import (
+    plane_normal,
+    upwards,
 )
 
 MOST_POINTS = 600  # of a trace
@@ -85,23 +88,20 @@ class ViewerScene:
             nodes.append(node)
         return nodes
 
-    def set_surroundings(self, postures: np.ndarray, is_dark: bool) -> None:
-        """Ground and camera for a motion through postures (K, nq)."""
-        gravity = np.array([as_float(x) for x in self.mechanism.gravity])
+    def set_surroundings(self, postures: np.ndarray, is_dark: bool) -> Surroundings:
+        """Set ground and camera for a motion through postures (K, nq)."""
         places = self.places.at(postures)
-        origins = np.concatenate([part[..., 3].reshape(-1, 3) for part in places])
+        frames = [part[..., 3].reshape(-1, 3) for part in places]
         points, bodies = corners(self.meshes)
         poses = places.bodies[:, bodies]
         hulls = np.einsum("knij,nj->kni", poses[..., :3], points) + poses[..., 3]
-        turning = [
-            places.bodies[0, joint.body, :, :3] @ joint.axis
-            for joint in self.forces.joints
-            if joint.turns and joint.axis is not None
-        ]
         around = Surroundings.of(
-            origins, hulls.reshape(-1, 3), gravity, np.array(turning).reshape(-1, 3)
+            np.concatenate([*frames, hulls.reshape(-1, 3)]),
+            upwards(self.mechanism),
+            plane_normal(self.mechanism, places.bodies[0]),
         )
         set_scene(self.server, around, is_dark)
+        return around
 
     def show(self, state: ViewedState, shown: Any) -> ViewedPlaces:
         """Move everything to a state; `shown` says which parts are to be seen."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import json
 import socket
 import warnings
 from typing import Any
@@ -12,8 +13,11 @@ from dalembert.errors import (
     DalembertError,
     DalembertWarning,
 )
+from dalembert.views.viewer.page_origin import (
+    LOOPBACK,
+    refuse_others,
+)
 
-LOOPBACK = ("127.0.0.1", "localhost", "::1")
 EXTRA = "The viewer needs viser: pip install 'dalembert[view]'."
 MOST_PORT = 65535
 
@@ -52,6 +56,8 @@ def started(host: str, port: int, title: str, is_dark: bool) -> Any:
         raise DalembertError(
             f"port {port} is taken (viser would use {taken}). port=0 takes any free one."
         )
+    refuse_others(server, host in LOOPBACK)
+    _set_title(server, title)
     server.gui.configure_theme(
         dark_mode=is_dark,
         show_logo=False,
@@ -75,6 +81,15 @@ def _check_host(host: str) -> None:
             f"host {host[:80]!r} is no address of this machine ({error}). Leave it out for this "
             "machine alone; '0.0.0.0' stands for all addresses of this machine."
         ) from None
+
+
+def _set_title(server: Any, title: str) -> None:
+    """Name the browser's tab, which viser names after itself."""
+    from viser._messages import RunJavascriptMessage
+
+    # JSON is a text of JavaScript, in letters of ASCII: a name of a file cannot leave it
+    source = f"document.title = {json.dumps(title)};"
+    server._websock_server.queue_message(RunJavascriptMessage(source))
 
 
 def stopped(server: Any) -> None:
