@@ -408,6 +408,8 @@ def test_parameters_are_inputs_also_per_state():
         d.mass_matrix(q, parameters=[1, np.nan])
     with pytest.raises(da.UnknownNameError, match="nobody"):
         da.compile(m, parameters=["nobody.mass"])
+    with pytest.raises(da.ParameterError, match=r"joint1.axis\[0\] cannot be an input of compiled code, as axes are scaled"):
+        da.compile(m, parameters=["joint1.axis[0]"])
 
 
 def test_as_many_states_as_parameters_are_not_mistaken_for_them():

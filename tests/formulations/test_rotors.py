@@ -45,7 +45,7 @@ def test_derivatives_and_momentum_are_those_of_bodies_that_turn():
     agree(da.regressor(mechanism, q, qd, tau) @ theta, da.inverse_dynamics(mechanism, q, qd, tau))
     p = da.momenta(mechanism, q, qd)
     agree(hamilton.velocities(mechanism, q, p), qd)
-    agree(hamilton.momentum_rate(mechanism, q, p, tau), hamilton.momentum_rate(explicit, q, p, tau))
+    agree(hamilton.momentum_rate(mechanism, q, qd, p), hamilton.momentum_rate(explicit, q, qd, p))
 
 
 def test_compiled_quantities_are_those_of_bodies_that_turn():

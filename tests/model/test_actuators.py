@@ -72,6 +72,13 @@ def test_motors_move_behind_transmissions_with_their_joints():
     np.testing.assert_array_equal(da.effort_limits(flexible), [np.inf, np.inf, 50])
 
 
+def test_a_rotor_on_the_child_of_its_joint_stays_there_behind_a_transmission():
+    motor = da.Actuator("m", "q2", 8, 1e-3, "link2")
+    M = da.mass_matrix(arm(motor).with_flexible_joints({"q2": 500.0}), [0.3, 0.7, 0.2])
+    plain = da.mass_matrix(da.planar_chain(2), [0.3, 0.7])
+    np.testing.assert_allclose(M, np.block([[plain, np.full((2, 1), 8e-3)], [np.full((1, 2), 8e-3), 8**2 * 1e-3]]), atol=1e-14)
+
+
 def test_rotors_behind_springs_are_the_full_model_of_flexible_joints():
     chain = da.planar_chain(2)
     numbers = {f"q{k}.{name}": x for k in (1, 2) for name, x in (("rotor_inertia", 2e-4), ("gear_ratio", 20))}

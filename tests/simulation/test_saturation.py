@@ -105,7 +105,10 @@ def test_a_lower_limit_above_zero_is_a_lower_limit():
 def test_files_say_that_efforts_are_not_known(tmp_path):
     run = da.simulate(ARM, *START, 0.05, control=PD, record=0.01, saturate=True)
     loaded = da.Run.load(ARM, run.to_zarr(tmp_path / "run.zarr"))
-    assert loaded.saturated and "limits of effort: not known" in loaded.summary()
+    told = [line for line in loaded.summary().splitlines() if "effort" in line]
+    assert loaded.saturated and told == ["limits of effort: obeyed; not known whether they were reached, as files keep no control"]
+    free = da.simulate(ARM, *START, 0.05, control=PD, record=0.01)
+    assert "limits of effort: not known whether they were passed" in da.Run.load(ARM, free.to_zarr(tmp_path / "free.zarr")).summary()
     streamed = da.simulate(ARM, *START, 0.05, control=PD, record=0.01, saturate=True, store=tmp_path / "stored.zarr")
     np.testing.assert_array_equal(streamed.q[...], run.q)
     again = da.resume(ARM, tmp_path / "stored.zarr", control=PD)

@@ -29,7 +29,7 @@ from dalembert.formulations.newton_euler import derivatives
 from dalembert.model.external_forces import ExternalForce, opened_loads
 from dalembert.model.mechanism import Mechanism
 from dalembert.model.numbers import is_symbolic, several
-from dalembert.model.paths import canonical_text
+from dalembert.model.paths import canonical_text, check_inputs
 from dalembert.native import cache
 from dalembert.native.builtin import Layout, builtin
 from dalembert.native.calls import apart, common_rows, number_or_array, results_for, thread_count
@@ -137,8 +137,9 @@ def compile(
 
     Raises
     ------
-    UnknownNameError, TypeError
-        A path is not in the mechanism, a formulation is unknown; dtype is neither of the two.
+    UnknownNameError, ParameterError, TypeError
+        A path is not in the mechanism, or of an axis, a formulation is unknown; dtype is neither of
+        the two.
 
     Examples
     --------
@@ -206,6 +207,7 @@ class Dynamics:
             )
         self.mechanism = mechanism
         self.parameters = several(parameters, "parameters", "a list of paths, as ['hand.mass']")
+        check_inputs(mechanism, self.parameters, "compiled code")
         self.formulation = known_formulation(formulation)
         self.dtype = _number_type(dtype)
         self._numbers = [mechanism.number(path) for path in self.parameters]

@@ -15,6 +15,7 @@ import re
 from collections.abc import (
     Iterator,
     Mapping,
+    Sequence,
 )
 from dataclasses import replace
 from typing import (
@@ -22,7 +23,10 @@ from typing import (
     TypeVar,
 )
 
-from dalembert.errors import UnknownNameError
+from dalembert.errors import (
+    ParameterError,
+    UnknownNameError,
+)
 from dalembert.expr import (
     Expr,
     free_symbols,
@@ -40,12 +44,14 @@ from dalembert.model.numbers import (
     checked,
     checked_vector,
     exact_text,
+    is_symbolic,
 )
 from dalembert.spatial.angles import PiMultiple
 
 L = TypeVar("L", bound=Linkage)
 
 GRAVITY = {path: k for k, path in enumerate(indexed("gravity", 3))}
+AXIS = re.compile(r"axis(\[\d\])?\Z")
 
 
 def numbers(mechanism: Linkage) -> Iterator[tuple[str, Number]]:
@@ -84,6 +90,24 @@ def number_at(mechanism: Linkage, path: str) -> Number:
         )
     part, name = _part_of(mechanism, path)
     return part.numbers()[name]
+
+
+def check_inputs(mechanism: Linkage, paths: Sequence[str], of: str) -> None:
+    """See that the numbers at some paths can be inputs of a simulation or of compiled code.
+
+    Raises
+    ------
+    UnknownNameError, ParameterError
+        There is no number of a path; it is a number of an axis, which is scaled to length 1, as
+        symbols are not.
+    """
+    for path in paths:
+        if not is_symbolic(number_at(mechanism, path)) and AXIS.search(path):
+            raise ParameterError(
+                f"{path} cannot be an input of {of}, as axes are scaled to length 1: use "
+                "mechanism.replace.",
+                tuple(paths),
+            )
 
 
 def replaced(mechanism: L, values: Mapping[Any, Number] | None, gravity: Any = None) -> L:

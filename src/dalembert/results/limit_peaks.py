@@ -166,24 +166,31 @@ def knows_control(run: Records) -> bool:
 
 def limit_lines(run: Records, peaks: Sequence[LimitPeak]) -> Iterator[str]:
     """Lines of a summary about limits; none for a mechanism without any."""
+    is_unknown = has_control(run) and not knows_control(run)
     kept = []
     for noun, kinds in NOUNS.items():
         of_noun = [peak for peak in peaks if peak.kind in kinds]
         passed = [peak for peak in of_noun if peak.is_passed]
-        if noun == "effort" and run.saturated:
+        if noun == "effort" and is_unknown:
+            yield from _unknown_line(run)
+        elif noun == "effort" and run.saturated:
             yield _reached_line([peak for peak in of_noun if peak.is_reached])
         elif passed:
             yield _passed_line(noun, passed)
         elif of_noun:
             kept.append(noun)
     if kept:
-        *others, last = kept
-        listed = f"{', '.join(others)} and {last}" if others else last
-        yield f"limits of {listed}: none passed"
+        yield f"limits of {' and '.join(kept)}: none passed"
+
+
+def _unknown_line(run: Records) -> Iterator[str]:
+    """A line about efforts of a control that is not known, if they have limits."""
     mechanism = run.system.mechanism
-    if mechanism is None or not has_control(run) or knows_control(run):
+    if mechanism is None or not np.isfinite(effort_limits(mechanism)).any():
         return
-    if np.isfinite(effort_limits(mechanism)).any():
+    if run.saturated:
+        yield "limits of effort: obeyed; not known whether they were reached, as files keep no control"
+    else:
         yield "limits of effort: not known whether they were passed, as files keep no control"
 
 

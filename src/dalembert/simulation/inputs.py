@@ -4,7 +4,6 @@ serves all their values.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -14,9 +13,8 @@ from dalembert.compiled.memo import kept
 from dalembert.errors import ModelError, ParameterError, ShapeError
 from dalembert.expr import Graph, symbols
 from dalembert.model.mechanism import Mechanism
+from dalembert.model.paths import check_inputs
 from dalembert.systems.kinds import system_of
-
-AXIS = re.compile(r"axis(\[\d\])?\Z")  # of a joint: scaled to length 1, which symbols are not
 
 
 def numbers_of(source: Any, given: Mapping[str, Any] | None) -> tuple[tuple[str, ...], np.ndarray]:
@@ -66,14 +64,7 @@ def numbers_of(source: Any, given: Mapping[str, Any] | None) -> tuple[tuple[str,
 
 def _check(mechanism: Mechanism, paths: tuple[str, ...]) -> bool:
     """See that the numbers at some paths can be inputs."""
-    for path in paths:
-        mechanism.number(path)
-        if AXIS.search(path):
-            raise ParameterError(
-                f"{path} cannot be an input of a simulation, as axes are scaled to length 1: "
-                "use mechanism.replace.",
-                paths,
-            )
+    check_inputs(mechanism, paths, "a simulation")
     with Graph():
         try:
             mechanism.replace(dict(zip(paths, symbols("input", len(paths)), strict=True)))

@@ -137,8 +137,18 @@ def behind(
     actuators: Iterable[Actuator], drives: Mapping[str, FlexibleDrive]
 ) -> tuple[Actuator, ...]:
     """Actuators, of the motors of their joints where these are on transmissions now."""
-    motors = {name: drive.motor.name for name, drive in drives.items()}
-    return tuple(replace(a, joint=motors.get(a.joint, a.joint)) for a in actuators)
+    return tuple(_moved(a, drives[a.joint]) if a.joint in drives else a for a in actuators)
+
+
+def _moved(actuator: Actuator, drive: FlexibleDrive) -> Actuator:
+    """An actuator of the motor of its joint. Its rotor stays on its body; on the joint's child, which
+    the motor does not turn, it needs an axis of its own.
+    """
+    axis = actuator.axis
+    if axis is None and actuator.body == drive.joint.child:
+        joint_type: Any = drive.joint.type
+        axis = joint_type.axis
+    return replace(actuator, joint=drive.motor.name, axis=axis)
 
 
 def stiffly_driven(mechanism: L) -> L:
