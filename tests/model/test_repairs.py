@@ -99,3 +99,11 @@ def test_numbers_with_symbols_wait_for_their_values():
         warnings.simplefilter("ignore")
         mechanism = with_inertia(da.symbol("I"), 0, 0.1, 0, 0, 0.1)
     assert mechanism.repaired() is mechanism
+
+
+def test_lumps_on_elastic_links_are_repaired_and_masses_may_be_symbols():
+    lump = da.Body("link", 1.0, (0, 0, 0), (1, 0, 1, 0, 0, 5), beam=da.Beam(1.0, EIy=50.0, mass_per_length=0.4), modes={"bend_z": 1})
+    with pytest.warns(da.DalembertWarning, match="repaired"):
+        arm = da.Mechanism("arm", (da.Body("base"), lump), (da.Joint("hinge", da.Revolute((0, 1, 0)), "base", "link"),))
+    assert arm.repaired().bodies[1].inertia == pytest.approx((2.5, 0, 2.5, 0, 0, 5), rel=1e-5)
+    assert arm.repaired(masses={"link": da.symbol("m")}).symbols == ("m",)

@@ -140,6 +140,14 @@ def test_limits_motors_and_shapes(tmp_path):
     assert motor.gear[0] == 50 and tuple(motor.ctrlrange) == (-0.4, 0.4) and model.dof_armature[0] == 0.25
     assert tuple(model.geom_size[0]) == (0.5, 1, 1.5) and not any(model.geom_contype) and model.geom_size[1][1] == 0.25
     same_equations(model, arm)
+    assert da.load(tmp_path / "robot.xml").joint("q1").limits == da.Limits((-1,), None, None, (20,))
+
+
+def test_limits_of_0_are_no_free_ones_unsaid(tmp_path):
+    arm = da.planar_chain(1)
+    arm = replace(arm, joints=(replace(arm.joints[0], limits=da.Limits(effort=0)),)).with_actuators(da.Actuator("motor", "q1", effort=0.0))
+    with pytest.warns(da.DalembertWarning, match=r"effort of 0, of joints \('q1'\); limits of effort of 0, of actuators \('motor'\)"):
+        da.save(arm, tmp_path / "robot.xml")
 
 
 def test_long_chains_are_nested_without_recursion(tmp_path):

@@ -87,6 +87,8 @@ def test_joints_and_numbers_that_urdf_has_not_are_refused(tmp_path):
         da.save(da.random_tree(1, 1, "spherical"), tmp_path / "ball.urdf")
     with pytest.raises(da.ReadError, match="symbols .m."):
         da.save(da.planar_chain(1, mass=da.symbol("m")), tmp_path / "symbols.urdf")
+    with pytest.raises(da.ReadError, match="limits of 'motor' are symbols"):
+        da.save(da.planar_chain(1).with_actuators(da.Actuator("motor", "q1", effort=da.symbol("m"))), tmp_path / "symbols.urdf")
     with pytest.raises(da.ReadError, match=r"written as .toml, .urdf"):
         da.save(da.planar_chain(1), tmp_path / "arm.step")
 

@@ -56,7 +56,8 @@ class Actuator(Part):
     rotor_inertia : number, optional
         Moment of inertia of the rotor about its axis [kg m^2].
     body : str, optional
-        Name of the body that carries the rotor.
+        Name of the body that carries the rotor; of an elastic link, the section that carries the
+        joint, or its root if the joint is on another body.
     axis : (3,) numbers, optional
         Axis of the rotor in that body's axes; by default that of the joint, which stands still in
         its parent and in its child.

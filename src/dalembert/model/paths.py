@@ -100,6 +100,11 @@ def check_inputs(mechanism: Linkage, paths: Sequence[str], of: str) -> None:
     UnknownNameError, ParameterError
         There is no number of a path; it is a number of an axis, which is scaled to length 1, as
         symbols are not.
+
+    Examples
+    --------
+    >>> import dalembert as da
+    >>> check_inputs(da.planar_chain(1), ["link1.mass"], "a simulation")
     """
     for path in paths:
         if not is_symbolic(number_at(mechanism, path)) and AXIS.search(path):

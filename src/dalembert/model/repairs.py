@@ -77,13 +77,14 @@ def _repaired_body(
     notes = []
     if mass is not None:
         given = checked(mass, f"mass of body {body.name!r}")
-        if not given > 0:
+        if not is_symbolic(given) and not given > 0:
             raise ValueError(f"masses: {given} kg of body {body.name!r}; expected more than 0.")
         notes.append(_note(body, f"its mass was {body.mass} kg;", f"it is {given} kg, as given."))
         body = replace(body, mass=given)
-    if any(map(is_symbolic, (body.mass, *body.inertia))) or body.beam is not None:
+    if any(map(is_symbolic, (body.mass, *body.inertia))):
         return _RepairedBody(body, notes)
-    if from_shapes and body.mass > 0 and not any(body.inertia):
+    is_rigid = body.beam is None
+    if from_shapes and is_rigid and body.mass > 0 and not any(body.inertia):
         tensor = tensor_of_shapes(body)
         if tensor is not None:
             notes.append(

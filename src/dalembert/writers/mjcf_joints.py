@@ -15,10 +15,7 @@ from dalembert.model.joints import (
     Spherical,
 )
 from dalembert.model.mechanism import Mechanism
-from dalembert.model.numbers import (
-    Number,
-    as_float,
-)
+from dalembert.model.numbers import Number
 from dalembert.model.parts import Joint
 from dalembert.spatial.vectors import AXES
 from dalembert.writers.losses import Losses
@@ -102,8 +99,11 @@ class JointElements:
         elif lower is not None or upper is not None:
             least = f"-{UNLIMITED}" if lower is None else decimal(lower)
             texts["range"] = f"{least} {UNLIMITED if upper is None else decimal(upper)}"
-        if (effort := numbers["effort"]) is not None and as_float(effort) > 0:
-            texts["actuatorfrcrange"] = f"{decimal(-effort)} {decimal(effort)}"
+        if (effort := numbers["effort"]) is not None:
+            if known_zero(effort):
+                self.losses.note("limits of effort of 0, of joints", single.name)
+            else:
+                texts["actuatorfrcrange"] = f"{decimal(-effort)} {decimal(effort)}"
         if numbers["velocity"] is not None:
             self.losses.note("limits of velocity of joints", single.name)
         return texts

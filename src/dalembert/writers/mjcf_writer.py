@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dalembert.errors import ReadError
 from dalembert.expr import known_zero
+from dalembert.model.actuators import Actuator
 from dalembert.model.joints import (
     Free,
 )
 from dalembert.model.mechanism import Mechanism
-from dalembert.model.numbers import Number
 from dalembert.model.origins import Origin
 from dalembert.model.parts import (
     Body,
@@ -213,19 +213,28 @@ class _MjcfWriter:
         """The motors; a shaft's torque is the control."""
         section = xml_element("actuator")
         for actuator in self.mechanism.actuators:
-            effort = None if actuator.effort is None else _symmetric(actuator.effort)
             section.add(
                 "motor",
                 name=actuator.name,
                 joint=actuator.joint,
                 gear=decimal(actuator.gear_ratio),
-                ctrlrange=effort,
+                ctrlrange=self._range_of(actuator),
             )
             if actuator.velocity is not None:
                 self.losses.note("limits of velocity of actuators", actuator.name)
             if actuator.body is not None and not known_zero(actuator.rotor_inertia):
                 self.losses.note("rotors that turn with their bodies, of actuators", actuator.name)
         return [section] if section.children else []
+
+    def _range_of(self, actuator: Actuator) -> str | None:
+        """The range of control; None without any, and for one of length 0, which MuJoCo has not."""
+        effort = actuator.effort
+        if effort is None:
+            return None
+        if known_zero(effort):
+            self.losses.note("limits of effort of 0, of actuators", actuator.name)
+            return None
+        return f"{decimal(-effort)} {decimal(effort)}"
 
 
 def _place(origin: Origin) -> dict[str, str]:
@@ -236,7 +245,3 @@ def _place(origin: Origin) -> dict[str, str]:
     if not all(known_zero(angle) for _, angle in origin.rotations):
         place["quat"] = quaternion_text(origin)
     return place
-
-
-def _symmetric(bound: Number) -> str:
-    return f"{decimal(-bound)} {decimal(bound)}"

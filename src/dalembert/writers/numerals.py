@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import (
+    Iterable,
+    Iterator,
+)
+from typing import Any
 
 from dalembert.errors import ReadError
 from dalembert.model.mechanism import Mechanism
@@ -11,6 +15,7 @@ from dalembert.model.numbers import (
     Literal,
     Number,
     as_float,
+    is_symbolic,
     unit_vector,
 )
 from dalembert.model.origins import Origin
@@ -23,7 +28,7 @@ YAW_PITCH_ROLL = "zyx"
 
 
 def check_numeric(mechanism: Mechanism, file: str) -> None:
-    """Raise if numbers of a mechanism have symbols.
+    """Raise if numbers or limits of a mechanism have symbols.
 
     Raises
     ------
@@ -37,6 +42,23 @@ def check_numeric(mechanism: Mechanism, file: str) -> None:
             "Give them values, mechanism.replace({...}), or write a .toml file.",
             file,
         )
+    limited = [name for name, bounds in _bounds(mechanism) if any(map(is_symbolic, bounds))]
+    if limited:
+        raise ReadError(
+            f"limits of {', '.join(map(repr, limited[:5]))} are symbols, which this format has not. "
+            "Make them of numbers, or write a .toml file.",
+            file,
+        )
+
+
+def _bounds(mechanism: Mechanism) -> Iterator[tuple[str, tuple[Any, ...]]]:
+    """Names of joints and actuators, and their limits."""
+    for joint in mechanism.joints:
+        limits = joint.limits
+        for bounds in (limits.lower, limits.upper, limits.velocity, limits.effort):
+            yield joint.name, bounds or ()
+    for actuator in mechanism.actuators:
+        yield actuator.name, (actuator.effort, actuator.velocity)
 
 
 def decimal(x: Number) -> str:

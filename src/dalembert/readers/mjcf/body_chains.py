@@ -4,6 +4,7 @@ joints of one body.
 
 from __future__ import annotations
 
+import sys
 from dataclasses import (
     dataclass,
     field,
@@ -41,6 +42,7 @@ from dalembert.readers.mjcf.motors import damping_of_motors
 from dalembert.readers.mjcf.unique_names import UniqueNames
 
 FREE, BALL, SLIDE, HINGE = range(4)  # mjtJoint
+UNLIMITED = sys.float_info.max  # a bound of this size says that there is none
 NOISE = 1e-14  # of the largest moment: products of inertia that the turn of axes leaves behind
 
 
@@ -205,7 +207,8 @@ class BodyChains:
         if model.jnt_limited[j] and self.enabled.limits:
             is_angle = model.jnt_type[j] == HINGE
             read = self.reading.angle if is_angle else exact
-            lower, upper = (read(x) for x in model.jnt_range[j])
+            bounds = (None if abs(x) == UNLIMITED else read(x) for x in model.jnt_range[j])
+            lower, upper = bounds
         if model.jnt_actfrclimited[j]:
             effort = exact(max(abs(model.jnt_actfrcrange[j])))
         return Limits(lower, upper, effort=effort)

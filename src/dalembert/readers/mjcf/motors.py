@@ -71,18 +71,18 @@ class Motors:
     def _effort(self, a: int) -> Any:
         """The largest force of the shaft: by the limits of force, and of a motor by its control."""
         model = self.compiled.model
-        ranges = []
-        if model.actuator_forcelimited[a]:
-            ranges.append(np.array(model.actuator_forcerange[a]))
+        least, most = -np.inf, np.inf
         if model.actuator_ctrllimited[a] and _is_motor(model, a):
-            ranges.append(np.array(model.actuator_ctrlrange[a]) * model.actuator_gainprm[a][0])
-        if not ranges:
+            least, most = sorted(model.actuator_ctrlrange[a] * model.actuator_gainprm[a][0])
+        if model.actuator_forcelimited[a]:
+            least, most = np.clip([least, most], *model.actuator_forcerange[a])
+        if not np.isfinite(most):
             return None
-        efforts = [max(abs(limits)) for limits in ranges]
-        if any(limits[0] != -limits[1] for limits in ranges):
-            why = f"its limits differ for both senses; read as {min(efforts):g} for both."
+        effort = max(abs(least), abs(most))
+        if least != -most:
+            why = f"its limits differ for both senses; read as {effort:g} for both."
             self._remark(a, "note", why)
-        return exact(min(efforts))
+        return exact(effort)
 
     def _remark(self, a: int, severity: str, why: str) -> None:
         what = f"actuator {self.compiled.name('actuator', a)!r}"
