@@ -69,6 +69,15 @@ def test_a_placed_model_stands_on_the_world_and_floats_when_freed():
     assert freed.joints[0].name == "root_joint" and freed.nq == tree.nq + 7 and freed.bodies[1].name == "base"
 
 
+@pytest.mark.parametrize("attribute, body", [("", "a"), ('canonical_link="b"', "b")])
+def test_frames_of_the_model_are_fixed_to_its_canonical_link(attribute, body):
+    links = '<link name="a"/><link name="b"><pose>0 0 1 0 0 0</pose></link><frame name="mark"><pose>0 0 3 0 0 0</pose></frame>'
+    joints = [f'<joint name="q{child}" type="revolute"><parent>{parent}</parent><child>{child}</child><axis><xyz>1 0 0</xyz></axis></joint>'
+              for parent, child in (("world", "a"), ("a", "b"))]
+    m = da.load(f'<sdf version="1.9"><model name="m" {attribute}>{links}{"".join(joints)}</model></sdf>')
+    assert m.frames[0].body == body and da.placement(m, [0, 0], "mark")[2, 3] == 3
+
+
 JOINTS = """<sdf version="{version}"><model name="m">
 <link name="a"/><link name="b"><pose>0 0 1 0 0 1.5707963267948966</pose></link>
 <frame name="mark" attached_to="b"><pose relative_to="a">0 0 3 0 0 0</pose></frame>

@@ -306,11 +306,18 @@ class _ModelReader:
             name = element.get("name") or ""
             link = self.graph.link_of(name)
             self.file.take(element, "pose")
-            if link in (MODEL, WORLD):
-                link = next(self.roots(), link)
+            if link == MODEL:
+                link = self._canonical_link()
+            if link == WORLD:
+                link = next(self.roots(), WORLD)
             origin = seen_from(self.graph.place(link), self.graph.place(name))
             source = self.file.source(element)
             yield Frame(self.renamed(name), self.renamed(link), origin, source)
+
+    def _canonical_link(self) -> str:
+        """The link that the frame of the model is fixed to."""
+        first = links_of(self.model)[0].get("name") or ""
+        return self.model.get("canonical_link") or first
 
     # --- joints ---
 
