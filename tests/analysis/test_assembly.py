@@ -21,6 +21,12 @@ def test_branches_of_a_four_bar_are_those_of_the_cosine_theorem(make):
     assert np.array_equal(da.assemble(make(), [1.2, -0.8, 1.5], fixed=["a"]), found[0].q)
 
 
+def test_a_search_begins_where_entries_are_named_and_others_are_neutral():
+    assert np.array_equal(da.assemble(loop(), {"a": 1.2}, fixed=["a"]), da.assemble(loop(), [1.2, 0, 0], fixed=["a"]))
+    with pytest.raises(da.UnknownNameError, match="crank"):
+        da.assemble(loop(), {"crank": 1.2})
+
+
 def test_corrections_are_least_in_the_metric_of_the_masses():
     """No other configuration of the loop lies nearer to the start, to second order of the correction."""
     start = four_bar_angles(1.2) + 1e-4 * np.array([1.0, -2.0, 0.5])

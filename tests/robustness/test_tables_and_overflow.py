@@ -31,6 +31,16 @@ def test_columns_of_a_table_go_by_their_names(way):
 
 
 @pytest.mark.parametrize("way", WAYS)
+def test_entries_go_by_their_names_and_all_are_named(way):
+    named = dict(zip(NAMES[::-1], Q[1][::-1], strict=True))
+    np.testing.assert_array_equal(WAYS[way](named), WAYS[way](Q[1]))
+    with pytest.raises(da.ShapeError, match=f"q has 1 of 3 entries by name; these are missing: {', '.join(NAMES[1:])}"):
+        WAYS[way]({NAMES[0]: 1.0})
+    with pytest.raises(da.UnknownNameError, match=f"entry of q.*{NAMES[0]}"):
+        WAYS[way](named | {f"{NAMES[0]}x": 1.0})
+
+
+@pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("columns", [["a", "b", "c"], [*NAMES[:2], "c"], [NAMES[0], NAMES[0], NAMES[1]]])
 def test_columns_of_other_names_are_refused(way, columns):
     with pytest.raises(da.ShapeError, match=f"q has the columns {', '.join(columns)}; expected {', '.join(NAMES)}, in any order"):

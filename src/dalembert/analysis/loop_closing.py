@@ -11,7 +11,7 @@ import numpy as np
 
 from dalembert.analysis.elimination import dependent_columns, independent_rows, metric_root
 from dalembert.analysis.minimal_form import entries_of
-from dalembert.analysis.states import checked_state, numeric_system
+from dalembert.analysis.states import checked_state, numeric_system, search_start
 from dalembert.errors import ConstraintError, DalembertWarning, caller_level
 from dalembert.native.function import function
 from dalembert.spatial.arrays import Array
@@ -233,9 +233,9 @@ def assemblies(
     Parameters
     ----------
     mechanism : Mechanism, LagrangianSystem or System
-    q : (nq,) array, optional
-        Where the search begins [rad; m for prismatic joints; unit quaternions]; by default where a
-        run begins.
+    q : (nq,) array or {name: value}, optional
+        Where the search begins [rad; m for prismatic joints; unit quaternions]; entries that are not
+        named, by default all, are neutral.
     fixed : sequence of str
         Names of joints, or of entries of qd, that keep their values in q.
     t : float
@@ -266,7 +266,7 @@ def assemblies(
          1     0.5000    -2.7565     2.5555
     """
     system = numeric_system(mechanism, "has no loops")
-    start = checked_state(system, system.neutral() if q is None else q)[0]
+    start = checked_state(system, search_start(system, q))[0]
     held = entries_of(system, fixed)
     rng = np.random.default_rng(0)
     first = first_branch(system, start, held, t, rng)
@@ -418,9 +418,9 @@ def assemble(mechanism: Any, q: Any = None, fixed: Sequence[str] = (), t: float 
     Parameters
     ----------
     mechanism : Mechanism, LagrangianSystem or System
-    q : (nq,) array, optional
-        Where the search begins [rad; m for prismatic joints; unit quaternions]; by default where a
-        run begins.
+    q : (nq,) array or {name: value}, optional
+        Where the search begins [rad; m for prismatic joints; unit quaternions]; entries that are not
+        named, by default all, are neutral.
     fixed : sequence of str
         Names of joints, or of entries of qd, that keep their values in q.
     t : float
@@ -453,7 +453,7 @@ def assemble(mechanism: Any, q: Any = None, fixed: Sequence[str] = (), t: float 
     array([ 0.5   , -0.201 , -2.5555])
     """
     system = numeric_system(mechanism, "has no loops")
-    start = checked_state(system, system.neutral() if q is None else q)[0]
+    start = checked_state(system, search_start(system, q))[0]
     found = first_branch(system, start, entries_of(system, fixed), t, np.random.default_rng(0))
     _say_correction(system, start, found)
     if beyond := beyond_limits(system, found):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -51,6 +51,14 @@ def checked_state(system: System, q: Any, qd: Any = None) -> tuple[np.ndarray, n
     if q.ndim != 1 or qd.ndim != 1:
         raise ValueError(f"one state of {system.name!r} at a time: q and qd are (n,) here.")
     return q, qd
+
+
+def search_start(system: System, q: Any) -> Any:
+    """Coordinates where a search begins, as given in full or by name; others are neutral."""
+    neutral = system.neutral()
+    if isinstance(q, Mapping):
+        return dict(zip(system.coordinate_names, neutral, strict=True)) | dict(q)
+    return neutral if q is None else q
 
 
 def each_state(function: Callable[..., Any], mechanism: Any, **vectors: Any) -> Any:

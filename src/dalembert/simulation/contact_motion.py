@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from dalembert.analysis.states import checked_state
 from dalembert.errors import ConstraintError, DalembertError
 from dalembert.integrators import METHODS, Adaptive
 from dalembert.integrators.method_kinds import PROJECTION, LinearlyImplicit
@@ -24,7 +25,7 @@ from dalembert.results.records import FINISHED, is_wanted_end
 from dalembert.results.run import Run
 from dalembert.simulation.lcp import UNBOUNDED, bounded
 from dalembert.simulation.saturation import Saturation
-from dalembert.spatial.arrays import Array, Values
+from dalembert.spatial.arrays import Array, Values, in_order
 from dalembert.systems.constrained_mechanism import with_constraints
 from dalembert.systems.constraint_set import ConstraintSet
 from dalembert.systems.kinds import system_of
@@ -88,7 +89,8 @@ def least_constraint(
     """
     system = system_of(mechanism, "has no constraints")
     contacts = Contacts(system)
-    q, qd, tau = (np.asarray(x, dtype=float) for x in (q, qd, tau))
+    q, qd = checked_state(contacts.base, q, qd)
+    tau = np.asarray(in_order(tau, "tau", contacts.base.velocity_names), dtype=float)
     contacts.check_start(q, qd, t)
     force = contacts.base.applied(q, qd, tau, t)
     forces = contacts.forces(

@@ -6,12 +6,12 @@ from __future__ import annotations
 
 import functools
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, ParamSpec, Protocol, SupportsFloat, TypeAlias, TypeVar
 
 import numpy as np
 
-from dalembert.errors import OverflowedError, ShapeError
+from dalembert.errors import OverflowedError, ShapeError, UnknownNameError
 from dalembert.expr import Expr
 from dalembert.spatial.vectors import Scalar
 
@@ -217,16 +217,20 @@ def finite(function: Callable[Arguments, Result]) -> Callable[Arguments, Result]
 
 
 def in_order(values: Any, name: str, names: Sequence[str]) -> Any:
-    """The columns of a table (of pandas or polars), or the entries of a series, in the order of the
-    names.
+    """The columns of a table (of pandas or polars), the entries of a series or of {name: value}, in
+    the order of the names.
 
     Anything else, and a table whose columns have numbers for names, is returned as it is.
 
     Raises
     ------
     ShapeError
-        The columns have other names.
+        The columns have other names; {name: value} lacks some.
+    UnknownNameError
+        {name: value} has another name.
     """
+    if isinstance(values, Mapping):
+        return _named_in_order(values, name, names)
     if isinstance(values, (np.ndarray, list, tuple)) or not hasattr(values, "to_numpy"):
         return values
     labels = list(getattr(values, "columns", getattr(values, "index", ())))
@@ -242,6 +246,21 @@ def in_order(values: Any, name: str, names: Sequence[str]) -> Any:
             (len(names),),
         )
     return values[list(names)].to_numpy()
+
+
+def _named_in_order(values: Mapping[str, Any], name: str, names: Sequence[str]) -> Any:
+    for given in values:
+        if given not in names:
+            raise UnknownNameError(f"entry of {name}", str(given), tuple(names))
+    if missing := [each for each in names if each not in values]:
+        few = ", ".join(missing[:6]) + (", ..." if len(missing) > 6 else "")
+        raise ShapeError(
+            f"{name} has {len(values)} of {len(names)} entries by name; these are missing: {few}.",
+            name,
+            (len(values),),
+            (len(names),),
+        )
+    return np.stack(np.broadcast_arrays(*(values[each] for each in names)), axis=-1)
 
 
 def _shape(values: Any) -> tuple[int, ...]:
