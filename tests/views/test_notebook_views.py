@@ -39,6 +39,13 @@ def test_a_mechanism_is_a_picture_and_a_table(arm):
     assert len(list(root.iter("svg"))) == 1
 
 
+def test_the_mass_of_an_elastic_link_is_there():
+    beam = da.Beam(0.5, EIz=1.0, mass_per_length=0.5)
+    bodies = [da.Body("base"), da.Body("link", 1.0, beam=beam, modes={"bend_y": 1})]
+    link = da.Mechanism("link", bodies, [da.Joint("hinge", da.Revolute((0, 0, 1)), "base", "link")])
+    assert "1.25" in [cell.text for cell in element(link._repr_html_()).iter("td")]
+
+
 def test_a_run_is_its_summary_and_diagrams(run, arm):
     root = element(run._repr_html_())
     assert "".join(root.find(".//pre").itertext()) == run.summary()

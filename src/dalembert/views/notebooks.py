@@ -59,7 +59,8 @@ def _joint_row(mechanism: Mechanism, joint: Any) -> tuple[str, ...]:
     limits = ""
     if joint.limits.lower is not None and joint.limits.upper is not None:
         limits = f"{_number(joint.limits.lower[0])} to {_number(joint.limits.upper[0])}"
-    return joint.name, joint.type.name, joint.parent, joint.child, _number(body.mass), limits
+    mass = body.mass if body.beam is None else body.mass + body.beam.mass
+    return joint.name, joint.type.name, joint.parent, joint.child, _number(mass), limits
 
 
 def _number(x: Any) -> str:
