@@ -68,7 +68,8 @@ def _bodies(m: Mechanism) -> Markup:
         ReportColumn("centre of mass", _centre, True),
         *moments,
     ]
-    return table(f"Bodies; the first, {m.bodies[0].name}, is the base", columns, m.bodies)
+    beams = "; masses of beams stand below" if m.elastic_bodies else ""
+    return table(f"Bodies; the first, {m.bodies[0].name}, is the base{beams}", columns, m.bodies)
 
 
 def _moment(k: int, body: Body) -> str:
