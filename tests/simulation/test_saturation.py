@@ -122,6 +122,8 @@ def most(run):
 def test_a_sweep_saturates():
     found = da.sweep(ARM, {"q[q1]": [0.0, 0.5]}, t=0.05, control=PD, saturate=True, collect=most, executor=ThreadPoolExecutor(1))
     assert (np.asarray(found["result"]) == 12).all()
+    geared = da.sweep(ARM, {"motor.gear_ratio": [20, 50]}, t=0.05, control=[0.0, 9.0], saturate=True, collect=most, executor=ThreadPoolExecutor(1))
+    np.testing.assert_allclose(geared["result"], [2, 5])
 
 
 def test_what_has_no_limits_says_so():

@@ -17,8 +17,9 @@ from dalembert.errors import (
     caller_level,
 )
 from dalembert.model.limit_vectors import effort_limits
+from dalembert.model.linkage import Linkage
 
-GEAR = ".gear_ratio"
+GEARS = (".gear_ratio", ".multiplier")  # of actuators, and of the followers that they drive
 
 
 class Saturation:
@@ -63,13 +64,7 @@ def _limits(system: Any, paths: Sequence[str]) -> np.ndarray:
             f"saturate=True takes limits of effort from joints and actuators, and {system.name!r} "
             "has none. Limit its control: control=da.controllers.Limited(control, limits)."
         )
-    gears = [path for path in paths if path.endswith(GEAR)]
-    if gears and any(actuator.effort is not None for actuator in mechanism.actuators):
-        raise ParameterError(
-            f"{gears[0]} cannot be an input with saturate=True, as limits of effort depend on it: "
-            "use mechanism.replace.",
-            tuple(gears),
-        )
+    check_gears(mechanism, paths)
     limits = effort_limits(mechanism)
     if not np.isfinite(limits).any():
         warnings.warn(
@@ -79,3 +74,19 @@ def _limits(system: Any, paths: Sequence[str]) -> np.ndarray:
             stacklevel=caller_level(),
         )
     return np.asarray(limits)
+
+
+def check_gears(mechanism: Linkage, paths: Sequence[str]) -> None:
+    """See that no limit of effort depends on the numbers at some paths.
+
+    Raises
+    ------
+    ParameterError
+    """
+    gears = [path for path in paths if path.endswith(GEARS)]
+    if gears and any(actuator.effort is not None for actuator in mechanism.actuators):
+        raise ParameterError(
+            f"{gears[0]} cannot be an input with saturate=True, as limits of effort depend on it: "
+            "use mechanism.replace.",
+            tuple(gears),
+        )

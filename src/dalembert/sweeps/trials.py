@@ -19,6 +19,7 @@ from dalembert.simulation.first_order_system import FirstOrderSystem
 from dalembert.simulation.formulation import formulation_for
 from dalembert.simulation.method_choice import method_for
 from dalembert.simulation.options import Contact, Model
+from dalembert.simulation.saturation import check_gears
 from dalembert.simulation.simulate import simulate
 from dalembert.sweeps.identity import identity
 from dalembert.systems.kinds import system_of
@@ -34,6 +35,7 @@ DECISIVE = (
     "friction",
     "stops",
     "method",
+    "saturate",
 )  # options on which it depends whether numbers can be inputs
 COLLECTED = ("final", "records")
 QUANTITIES = ("kinetic_energy", "potential_energy", "work")
@@ -309,8 +311,11 @@ class Simulated:
         if (key := identity(some)) not in self._inputs:
             method = some.pop("method", None) or "rk4"
             formulation = formulation_for(method, some.pop("formulation", None))
+            is_saturated = some.pop("saturate", False)
             try:
                 own = {name: self.system.number(name) for name in numbers}
+                if is_saturated and self.system.mechanism is not None:
+                    check_gears(self.system.mechanism, tuple(own))
                 model = Model(self.mechanism, formulation, parameters=own)
                 method_for(FirstOrderSystem(model, contact=Contact(**some)), method)
                 self._inputs[key] = True
