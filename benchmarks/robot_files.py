@@ -85,8 +85,14 @@ def files(folder: Path) -> Iterator[Path]:
     """Robot files below a folder by package; of XML only those whose root element is of a robot."""
     for path in sorted(folder.rglob("*")):
         is_known = path.suffix.lower() in KINDS and path.is_file()
-        if is_known and ROOT.search(path.read_bytes()[:20_000]):
+        if is_known and ROOT.search(path.read_bytes()[:20_000]) and not _is_configuration(path):
             yield path
+
+
+def _is_configuration(path: Path) -> bool:
+    """Whether an XML file of a <robot> says which programs run on it, and has no links."""
+    text = path.read_bytes()
+    return path.suffix.lower() == ".xml" and b"<robot" in text and b"<link" not in text
 
 
 def package_of(path: Path, folder: Path) -> str:
@@ -119,12 +125,14 @@ def measured(path: Path, folder: Path) -> RobotFile:
     if not mechanism.nv:
         return found
     bare = da.load(path, **BARE).without("constraints")
-    is_urdf = path.suffix.lower() == ".urdf"
+    found = found._replace(nq=bare.nq, nv=bare.nv)
+    if path.suffix.lower() == ".sdf":  # which neither engine reads as it is installed
+        return found
+    if path.suffix.lower() == ".xml":
+        return found._replace(mujoco=compared(bare, path, of_mujoco))
     return found._replace(
-        nq=bare.nq,
-        nv=bare.nv,
-        pinocchio=compared(bare, path, of_pinocchio) if is_urdf else None,
-        mujoco=compared(bare, path, of_mujoco_urdf if is_urdf else of_mujoco),
+        pinocchio=compared(bare, path, of_pinocchio),
+        mujoco=compared(bare, path, of_mujoco_urdf),
     )
 
 
@@ -276,8 +284,11 @@ def _values(mechanism: Any, names: Any, joints: Any, maps: Any, at: Any) -> tupl
 
 
 def _without(text: str, path: Path) -> str:
-    """A message without the path of the file."""
-    return text.replace(str(path), path.name)
+    """A message without the paths of the file and of the folders around it."""
+    text = text.replace(str(path), path.name)
+    for folder in [*path.parents][:-2]:
+        text = text.replace(f"{folder}/", "").replace(f"'{folder}'", f"'{folder.name}'")
+    return text
 
 
 # --- the page
@@ -306,11 +317,10 @@ def summary(rows: list[RobotFile], moving: list[RobotFile]) -> str:
 
 
 def _refused(rows: list[RobotFile]) -> str:
-    sdf = sum(row.file.endswith(".sdf") for row in rows)
     reading = [row.file for row in rows if row.mujoco and row.mujoco.refusal == READS]
     return (
-        f"Of the refused, {sdf} are SDF files and {len(rows) - sdf - len(reading)} others that "
-        f"MuJoCo does not take either; it reads {', '.join(reading) or 'none'}."
+        f"Of the refused, MuJoCo takes {len(rows) - len(reading)} neither; it reads "
+        f"{', '.join(reading) or 'none'}."
     )
 
 
