@@ -48,6 +48,7 @@ def test_values_reach_the_function(texts, values):
 
 @pytest.mark.parametrize("texts, message", [
     ([], "Missing argument 'FILE'."), (["a", "b"], "Got unexpected extra argument 'b'."),
+    (["a", "0.2"], "extra argument '0.2'. Numbers of a vector are joined by commas: --q 0.1,0.2."),
     (["a", "--sise", "2"], "No such option '--sise'. Did you mean '--size'?"), (["a", "-x"], "No such option '-x'."),
     (["a", "--size", "two"], "Invalid value for '--size': 'two' is not a whole number."),
     (["a", "--size", "0"], "Invalid value for '--size': 0 is not in the range [1<=x<=9]."),

@@ -11,6 +11,7 @@ import pytest
 import dalembert as da
 import stubs
 from dalembert.codegen.targets import registry
+from dalembert.errors import ELSEWHERE
 from dalembert.integrators import methods
 from dalembert.readers.formats import FORMATS
 from dalembert.systems import kinds
@@ -127,7 +128,8 @@ def test_completion_after_objects_lists_public_names():
 
 
 @pytest.mark.parametrize("owner, name, meant", [
-    (da, "massmatrix", "mass_matrix"), (da, "Mechansim", "Mechanism"),
+    (da, "massmatrix", "mass_matrix"), (da, "Mechansim", "Mechanism"), (da, "forward_kinematics", "placement"),
+    (da.planar_chain(1), "dof", "nv"), (da.simulate(da.planar_chain(1), [0.1], [0.0], 0.01), "t", "times"),
     (da.planar_chain(1), "coordinatenames", "coordinate_names"), (da.compile(da.planar_chain(1)), "massmatrix", "mass_matrix"),
     (da.simulate(da.planar_chain(1), [0.1], [0.0], 0.01), "kineticenergy", "kinetic_energy"),
     (da.compile(da.lagrangian_system(lambda q, qd, t: qd[0] ** 2, "q")), "massmatrix", "mass_matrix")],
@@ -136,6 +138,12 @@ def test_a_misspelt_attribute_names_the_nearest(owner, name, meant):
     with pytest.raises(AttributeError, match=f"has no attribute '{name}'. Did you mean '{meant}'"):
         getattr(owner, name)
     assert not hasattr(owner, "__nothing__")
+
+
+def test_names_of_other_tools_without_a_counterpart_mislead_nobody():
+    with pytest.raises(AttributeError, match="has no attribute 'inverse_kinematics'.$"):
+        _ = da.inverse_kinematics
+    assert all(name in {*dir(da), *dir(da.Mechanism), *da.Run.__dataclass_fields__} for name in ELSEWHERE.values() if name)
 
 
 def test_a_property_that_fails_says_why():

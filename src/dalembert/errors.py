@@ -7,6 +7,21 @@ from collections.abc import Iterable
 from types import ModuleType
 from typing import Any
 
+ELSEWHERE = {  # names of other tools, and the names here; "" has no counterpart
+    "aba": "forward_dynamics",
+    "accel": "forward_dynamics",
+    "crba": "mass_matrix",
+    "dof": "nv",
+    "fkine": "placement",
+    "forward_kinematics": "placement",
+    "gravload": "gravity_vector",
+    "inertia_matrix": "mass_matrix",
+    "inverse_kinematics": "",
+    "rne": "inverse_dynamics",
+    "rnea": "inverse_dynamics",
+    "t": "times",
+    "time": "times",
+}
 INSIDE = (__name__.partition(".")[0], "dataclasses")  # callers that a warning does not point to
 
 
@@ -242,11 +257,17 @@ def unknown_attribute(owner: Any, name: str) -> AttributeError:
         if isinstance(owner, ModuleType)
         else f"{type(owner).__name__!r} object"
     )
-    near = "" if name.startswith("_") else nearest(name, dir(owner))
+    near = "" if name.startswith("_") else _meant(name, dir(owner))
     text = f"{kind} has no attribute {name!r}." + (f" Did you mean {near!r}?" if near else "")
     return AttributeError(
         text, name=name, obj=None
     )  # of no object: a traceback would suggest the name once more
+
+
+def _meant(name: str, known: list[str]) -> str:
+    """The known name of a thing that other tools call by this name, else the nearest one."""
+    here = ELSEWHERE.get(name)
+    return here if here == "" or here in known else nearest(name, known)
 
 
 def public_names(self: Any) -> list[str]:

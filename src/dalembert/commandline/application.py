@@ -206,7 +206,7 @@ class _CommandParser(argparse.ArgumentParser):
             name = text.partition("=")[0]
             if text.startswith("-") and len(text) > 1 and name not in known:
                 raise UsageError(_unknown("option", name, known))
-            raise UsageError(f"Got unexpected extra argument {text!r}.")
+            raise UsageError(f"Got unexpected extra argument {text!r}.{_commas(text)}")
         for name, label in self.required.items():
             if getattr(values, name, None) is None:
                 raise UsageError(f"Missing {label}.")
@@ -230,6 +230,15 @@ class _CommandParser(argparse.ArgumentParser):
                 text = f"{self.valued[text]}={value}"
             joined.append(text)
         return joined
+
+
+def _commas(text: str) -> str:
+    """How vectors are typed, after a number that stands alone."""
+    try:
+        float(text)
+    except ValueError:
+        return ""
+    return " Numbers of a vector are joined by commas: --q 0.1,0.2."
 
 
 def _unknown(noun: str, name: str, known: Iterable[str]) -> str:
