@@ -369,6 +369,14 @@ class Viewer:
         Raises
         ------
         ShapeError, QuaternionError
+
+        Examples
+        --------
+        >>> import dalembert as da
+        >>> with da.view(da.planar_chain(1)) as viewer:
+        ...     viewer.update([0.2])
+        ...     viewer.state.q
+        array([0.2])
         """
         self.stage.mechanism.at(q=q)  # raises where it does not fit
         with self.lock:
@@ -378,14 +386,34 @@ class Viewer:
             self._refresh()
 
     def play(self, is_playing: bool = True) -> None:
-        """Play the run, or stand still."""
+        """Play the run, or stand still.
+
+        Examples
+        --------
+        >>> import dalembert as da
+        >>> arm = da.planar_chain(1)
+        >>> run = da.simulate(arm, [0.5], [0.0], 1.0)
+        >>> with da.view(arm, run) as viewer:
+        ...     viewer.play(False)
+        """
         if self.clock is not None:
             with self.lock:
                 self.clock.play(is_playing)
                 self.changed.set()
 
     def seek(self, t: float) -> None:
-        """Show a time of the run [s]."""
+        """Show a time of the run [s].
+
+        Examples
+        --------
+        >>> import dalembert as da
+        >>> arm = da.planar_chain(1)
+        >>> run = da.simulate(arm, [0.5], [0.0], 1.0)
+        >>> with da.view(arm, run) as viewer:
+        ...     viewer.seek(0.5)
+        ...     float(viewer.state.t)
+        0.5
+        """
         if self.clock is not None:
             with self.lock:
                 self.clock.seek(t)
@@ -400,6 +428,12 @@ class Viewer:
         ------
         DalembertError
             No browser has the page open.
+
+        Examples
+        --------
+        >>> import dalembert as da
+        >>> with da.view(da.planar_chain(1)) as viewer:  # doctest: +SKIP
+        ...     viewer.screenshot("arm.png")
         """
         path = path_of("file", file)
         clients = self.server.get_clients()
@@ -413,7 +447,16 @@ class Viewer:
         return path
 
     def close(self) -> None:
-        """Stop the page; nothing is left of it."""
+        """Stop the page; nothing is left of it.
+
+        Examples
+        --------
+        >>> import dalembert as da
+        >>> viewer = da.view(da.planar_chain(1))
+        >>> viewer.close()
+        >>> viewer.is_open
+        False
+        """
         if self.is_open:
             self.is_open = False
             self.changed.set()
