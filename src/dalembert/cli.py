@@ -149,7 +149,7 @@ def demo(
 ) -> None:
     """Show what the package does, on the embedded Panda arm.
 
-    Prints mass and Coriolis matrices, gravity vector and energies of the arm (or of FILE) at a
+    Prints the equations of two rods as textbooks have them; mass and Coriolis matrices, gravity vector and energies of the arm (or of FILE) at a
     random state, every identity that they must satisfy with its residual, a simulated motion under
     a controller with its power balance, the gravity vector in closed form, and the speed of the
     compiled functions beside the other engines that are installed; exit 1 if an identity fails.
@@ -163,6 +163,7 @@ def demo(
         show_closed_forms,
         show_files,
         show_motion,
+        show_textbook_arm,
     )
 
     path = data.path("panda") if file is None else file
@@ -172,6 +173,8 @@ def demo(
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise UsageError(f"cannot write to {str(folder)!r}: {error.strerror}.") from None
+    if file is None:
+        show_textbook_arm(out)
     holds = demonstrate(out, mechanism)
     written = show_motion(out, mechanism, folder)
     bare = mechanism if file is not None else mechanism.lock(["panda_finger_joint1"])

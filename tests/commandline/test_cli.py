@@ -48,6 +48,7 @@ def demo(tmp_path_factory):
 
 def test_demo_checks_every_identity_of_the_embedded_panda(demo):
     out, _ = demo
+    assert out.index("g2 = 1/2 m2 l2 g c12") < out.index("mechanism panda")
     assert "stopped: finished" in out and "g2 = g (MY2 - p" in out
     assert out.count("PASS") == 10 and "FAIL" not in out and "10 of 10 identities hold" in out
 

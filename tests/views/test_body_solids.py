@@ -74,6 +74,13 @@ def test_a_cart_is_a_box_on_a_rail_and_a_mass_point_a_ball():
     assert 5 < longer.sizes[2] < 5.5 and 0.4 < longer.pose[0, 3] < 0.6
 
 
+def test_a_rod_by_its_inertia_reaches_from_its_joint_to_its_end():
+    rod = da.Body("rod", 1.0, (0.5, 0, 0), (0, 0, 1 / 12, 0, 0, 1 / 12))
+    swing = da.Mechanism("swing", (da.Body("ground"), rod), (da.Joint("pin", da.Revolute((0, 0, 1)), "ground", "rod"),))
+    link, = of(swing, "rod", "link")
+    np.testing.assert_allclose(sorted((link.pose @ [0, 0, s * link.sizes[2] / 2, 1])[0] for s in (-1, 1)), [0, 1], atol=1e-12)
+
+
 def test_an_inertia_of_no_body_of_that_size_is_drawn_as_a_mass_point():
     unknown = (1, 0, 1, 0, 0, 1)      # kg m^2, of a cube of 2.4 m for 1 kg
     bodies = (da.Body("ground"), da.Body("cart", 1.0, inertia=unknown), da.Body("pole", 0.1, (0, 0, 0.5), unknown))

@@ -105,6 +105,19 @@ def show_closed_forms(out: Console, mechanism: Mechanism, file: Path) -> list[Pa
     return [da.report(mechanism, file, without="speed")]
 
 
+def show_textbook_arm(out: Console) -> None:
+    """Print the equations of two uniform rods in full, as textbooks have them."""
+    m1, m2, l1, l2, g = da.symbols("m1 m2 l1 l2 g")
+    arm = da.planar_chain(2, mass=(m1, m2), length=(l1, l2), gravity=(0, 0, -g))
+    forms = da.equations(arm)
+    wrapped(out, "Two uniform rods in a vertical plane, M(q) qdd + h(q, qd) + g(q) = tau", "bold")
+    for quantity in ("mass_matrix", "coriolis_vector", "gravity_vector"):
+        for text in filter(None, forms.text(quantity).splitlines()[1:]):
+            wrapped(out, text)
+    wrapped(out, "c12 = cos(q1 + q2). dalembert equations FILE prints those of any file.")
+    line(out)
+
+
 def show_motion(out: Console, mechanism: Mechanism, folder: Path) -> list[Path]:
     """Move the mechanism from one random posture to another, within its limits; the files written
     into the folder.

@@ -92,9 +92,7 @@ def _inertia_shape(sizes: Proportions, body: Body, joint: Joint) -> Iterator[Sol
         return
     k = int(np.argmax(sides))
     if sides.sum() - longest <= 2 * ROD * longest:
-        way = axes[:, k] * (
-            longest / np.sqrt(2) if sides.sum() - longest <= sizes.near else longest
-        )
+        way = axes[:, k] * longest
         yield between(body.name, "link", (com - way / 2, com + way / 2), (r, TIP * r))
         return
     pose = posed(com)

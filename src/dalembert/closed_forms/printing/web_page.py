@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -77,6 +78,7 @@ class EquationWriter:
         self.style = documents.Style(html_text, FORMULA, layout.mathml_width)
         self.arrangement = self._arrangement(quantities)
         self.marks = self._marks()
+        self.said: set[str] = set()  # remarks on sheets that stand on the page
         self.defined = self._definitions_by_formula()
 
     def _arrangement(self, quantities: Iterable[str]) -> Arrangement:
@@ -101,7 +103,11 @@ class EquationWriter:
 
     def _quantity(self, quantity: Arranged) -> Markup:
         """Remark, matrix and lines of a quantity."""
-        remark = documents.remark_of(self.eom, quantity.sheet, self.target, self.style)
+        sheet = quantity.sheet
+        if sheet.remark in self.said:
+            sheet = replace(sheet, remark="")
+        self.said.add(sheet.remark)
+        remark = documents.remark_of(self.eom, sheet, self.target, self.style)
         content = [self._matrix(quantity)] if quantity.cells is not None else []
         content += [self._line(name, form) for name, form in quantity.lines]
         if quantity.is_zero:
