@@ -72,6 +72,13 @@ def test_included_files_from_elsewhere_are_refused(case, tmp_path):
         load((folder / "arm.xml").read_bytes())
 
 
+def test_a_floating_base_is_the_world_with_what_is_fixed_to_it():
+    stand = f'<mujoco><worldbody><body name="stand"><geom size="0.1"/>{ROD}</body></worldbody></mujoco>'
+    assert load(stand, base="free").nv == load(stand).nv + 6
+    loose = load(f"<mujoco><worldbody>{ROD}</worldbody></mujoco>", base="free")
+    assert loose.nv == 7 and any("'world'" in f.what and "no mass of its own" in f.why for f in loose.check())
+
+
 def test_other_folders_are_those_that_are_given(tmp_path, run):
     for folder in ("model", "shared"):
         (tmp_path / folder).mkdir()

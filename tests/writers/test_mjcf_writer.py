@@ -74,6 +74,14 @@ def test_robots_have_the_same_equations_in_mujoco(robot, tmp_path):
     same_equations(in_mujoco(arm, tmp_path), arm)
 
 
+def test_bodies_without_mass_come_back_without_a_centre_of_mass(tmp_path):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        da.save(da.load("panda"), tmp_path / "panda.xml")
+        back = da.load(tmp_path / "panda.xml")
+    assert [f for f in back.check() if f.severity != "note"] == []
+
+
 def test_joints_of_bodies_without_mass_move_the_next_body(tmp_path):
     """Two massless links, one with a turned link fixed to it, between a base and an arm."""
     twist = da.Origin((0.1, -0.2, 0.3), (("x", 0.4), ("z", -1.1)))

@@ -150,10 +150,11 @@ class BodyChains:
     def _body(self, i: int, name: str) -> Body:
         """Mass, centre of mass and inertia about it in the body's axes."""
         model = self.compiled.model
+        has_mass = model.body_mass[i] > 0  # without, the centre of MuJoCo says nothing
         return Body(
             name,
             exact(model.body_mass[i]),
-            exact_vector(model.body_ipos[i]),
+            exact_vector(model.body_ipos[i]) if has_mass else (0, 0, 0),
             _tensor(model.body_inertia[i], model.body_iquat[i]),
             self.compiled.source("body", i),
             visuals=self.visuals.get(i, ()),
