@@ -7,17 +7,22 @@ from collections import Counter
 
 import numpy as np
 
-from dalembert.analysis.loop_closing import assemble
+from dalembert.analysis.loop_closing import (
+    assemble,
+    project,
+)
 from dalembert.errors import DalembertError
 from dalembert.model.joints import (
     Continuous,
     Prismatic,
     Revolute,
 )
+from dalembert.model.limit_vectors import position_limits
 from dalembert.model.mechanism import Mechanism
 from dalembert.model.numbers import as_float
 from dalembert.model.parts import Joint
 
+FAILURES = (DalembertError, ValueError, TypeError, ArithmeticError)
 BENDS = (0.6, -0.9, 1.1, -0.7, 0.6, 0.5)  # rad, of the hinges of a chain, in turn
 CENTRED = 0.05  # of the range of a joint: a middle that counts as 0
 
@@ -39,10 +44,29 @@ def posture(mechanism: Mechanism) -> np.ndarray:
         return q
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
+        return _closed(mechanism, q)
+
+
+def _closed(mechanism: Mechanism, q: np.ndarray) -> np.ndarray:
+    """Coordinates with loops closed, near q or near neutral ones, within limits where one of both
+    is; a search with random starts, which takes long, comes last.
+    """
+    at_rest = np.zeros(mechanism.nv)
+    lower, upper = position_limits(mechanism)
+    found = []
+    for start in (q, np.array(mechanism.neutral(), dtype=float)):
         try:
-            return np.asarray(assemble(mechanism, q), dtype=float)
-        except (DalembertError, ValueError, TypeError, ArithmeticError):
-            return q
+            found.append(np.asarray(project(mechanism, start, at_rest)[0], dtype=float))
+        except FAILURES:
+            continue
+        if ((lower <= found[-1]) & (found[-1] <= upper)).all():
+            return found[-1]
+    if found:
+        return found[0]
+    try:
+        return np.asarray(assemble(mechanism, q), dtype=float)
+    except FAILURES:
+        return q
 
 
 def _is_chain(mechanism: Mechanism) -> bool:
