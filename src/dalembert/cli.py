@@ -816,7 +816,11 @@ def main() -> None:
     """Run the command line: a line per error, the exit code says which kind."""
     if hasattr(signal, "SIGPIPE"):
         signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # `dalembert ... | head` ends without a word
-    for stream in filter(None, (sys.stdout, sys.stderr)):  # None where closed
+    if sys.stdout is None:  # closed: what is printed goes nowhere
+        sys.stdout = open(os.devnull, "w")
+    if sys.stderr is None:
+        sys.stderr = open(os.devnull, "w")
+    for stream in (sys.stdout, sys.stderr):
         stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
     sys.exit(run(sys.argv[1:]))
 
@@ -847,6 +851,9 @@ def _report(error: Any) -> int:
     if isinstance(error, DalembertError):
         say("error", error)
         return USAGE if isinstance(error, INPUT_ERRORS) else FAILED
+    if isinstance(error, OSError) and error.filename is None:  # of the standard output
+        say("error", f"cannot write what is printed: {error.strerror or error}.")
+        return FAILED
     say(
         "error",
         f"internal fault, please report it: {type(error).__name__}: {error} (--debug shows where).",

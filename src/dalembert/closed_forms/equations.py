@@ -27,6 +27,7 @@ from dalembert.closed_forms.quantities.quantity_sheets import (
 )
 from dalembert.closed_forms.quantities.verified_forms import ClosedForms, silent
 from dalembert.codegen.symbols import without_collection
+from dalembert.model.magnitudes import check_magnitudes
 from dalembert.model.mechanism import Mechanism
 from dalembert.systems.kinds import OtherSystem, system_of
 from dalembert.tracing.quantities import known_formulation
@@ -149,6 +150,7 @@ def equations(
 
         return SystemEquations(system.lagrangian(), budget, digits, progress)
     known_formulation(formulation)
+    check_magnitudes(system.mechanism, "derived in closed form")
     return Equations(
         system.mechanism,
         select(system.mechanism, symbols, grouped),

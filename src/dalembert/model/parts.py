@@ -99,6 +99,7 @@ class Body(Part):
             check_beam(self.beam, self.modes, self.name, self.elements)
         elif self.modes or self.elements != 1:
             raise ModelError(f"body {self.name!r} has modes but no beam. Give beam=da.Beam(...).")
+        check_instance("visuals", self.visuals, (list, tuple), "a list of da.Visual(...)")
         for shape in self.visuals:
             check_instance(f"a visual of body {self.name!r}", shape, Visual, "a da.Visual")
         object.__setattr__(self, "visuals", tuple(self.visuals))

@@ -22,6 +22,7 @@ from dalembert.arguments import (
 from dalembert.errors import UnknownNameError
 from dalembert.model.findings import Finding
 from dalembert.model.linkage import Linkage
+from dalembert.model.magnitudes import check_magnitudes
 from dalembert.model.masses import NOISE
 from dalembert.model.numbers import (
     Number,
@@ -45,6 +46,7 @@ def repaired(mechanism: L, masses: Any, from_shapes: bool) -> L:
     """The mechanism with possible inertias, and a note of each body that is changed."""
     check_instance("masses", masses, Mapping, "{body: mass}, as {'hand': 0.5}")
     check_flag("from_shapes", from_shapes)
+    check_magnitudes(mechanism, "repaired")
     names = {body.name for body in mechanism.bodies}
     for name in masses:
         if name not in names:

@@ -26,6 +26,8 @@ from dalembert.model.origins import (
     Source,
 )
 
+LEAST_SIZE = 1e-12  # [m] of shapes, and of factors of meshes: smaller and larger ones have
+MOST_SIZE = 1e12  # no picture in the numbers of graphics
 SIZES = {  # the numbers of each kind [m]
     "box": ("length along x", "along y", "along z"),
     "sphere": ("radius",),
@@ -83,6 +85,8 @@ class Visual:
                 raise ValueError("sizes of a mesh are factors other than 0.")
             if self.kind != "mesh" and as_float(size) <= 0:
                 raise ValueError(f"{what} are above 0 m; {size} is not.")
+            if not LEAST_SIZE <= abs(as_float(size)) <= MOST_SIZE:
+                raise ValueError(f"{what} are from {LEAST_SIZE:g} to {MOST_SIZE:g}; {size} is not.")
         return sizes
 
     def _checked_colour(self) -> tuple[Any, ...]:

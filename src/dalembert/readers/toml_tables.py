@@ -79,7 +79,8 @@ def _decoded(data: bytes, file: str) -> str:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise ReadError(
-            "not UTF-8 text; save the file in that encoding.",
+            "not UTF-8 text; save the file in that encoding. Robot files are URDF, MJCF or SDF "
+            "(XML), or TOML.",
             file,
             data.count(b"\n", 0, error.start) + 1,
         ) from None

@@ -13,6 +13,7 @@ from dalembert.controllers import ComputedTorque, Sinusoids
 from dalembert.errors import DalembertError, DalembertWarning
 from dalembert.model.joints import Continuous, Free, Prismatic, Revolute
 from dalembert.model.limit_vectors import effort_limits, velocity_limits
+from dalembert.model.magnitudes import check_magnitudes
 from dalembert.model.mechanism import Mechanism
 from dalembert.model.numbers import as_float
 from dalembert.simulation.simulate import simulate
@@ -57,6 +58,7 @@ def example_motion(mechanism: Mechanism, q: Any, t: float | None) -> ExampleMoti
             f"a motion of {mechanism.nv} velocities is not simulated unasked: give "
             "da.report(..., run=run)."
         )
+    check_magnitudes(mechanism, "moved in an example")
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", DalembertWarning)
         run, words = _run(mechanism, q, t)

@@ -10,6 +10,7 @@ import numpy as np
 
 from dalembert.closed_forms.printing.markup import Markup, joined
 from dalembert.errors import DalembertError
+from dalembert.model.magnitudes import check_magnitudes
 from dalembert.model.mechanism import Mechanism
 from dalembert.reports.further_checks import (
     MechanismState,
@@ -72,6 +73,7 @@ def property_section(mechanism: Mechanism, seed: int) -> ReportSection:
     start = time.perf_counter()
     tree = mechanism.without("constraints") if mechanism.constraints else mechanism
     try:
+        check_magnitudes(tree, "checked in doubles")
         found, missing = _checked(tree, seed)
     except DalembertError as error:
         return ReportSection(KEY, TITLE, paragraph(f"Properties cannot be checked: {error}"))

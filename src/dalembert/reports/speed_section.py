@@ -15,6 +15,7 @@ import numpy as np
 from dalembert.closed_forms.printing.markup import joined
 from dalembert.compiled.dynamics import compile as compiled
 from dalembert.errors import DalembertError
+from dalembert.model.magnitudes import check_magnitudes
 from dalembert.model.mechanism import Mechanism
 from dalembert.native.kernel import host
 from dalembert.reports.report_parts import (
@@ -51,6 +52,7 @@ def speed_section(mechanism: Mechanism, seed: int) -> ReportSection:
         return ReportSection(KEY, TITLE, paragraph("A mechanism with symbols is not compiled."))
     tree = mechanism.without("constraints") if mechanism.constraints else mechanism
     try:
+        check_magnitudes(tree, "measured")
         rows = _measured(tree, seed)
     except DalembertError as error:
         return ReportSection(KEY, TITLE, paragraph(f"Speeds cannot be measured: {error}"))

@@ -332,7 +332,7 @@ def _check_numbers(given: Any, name: str, nv: int) -> None:
         kind = "" if array.dtype.kind in "fiu" else f" ({type(given).__name__} of {array.dtype})"
         raise ShapeError(
             f"{name} has shape {array.shape}{kind}, expected a function of t, q, qd, or numbers "
-            f"({nv},) or (N, {nv}).",
+            f"({nv},) or (N, {nv}); da.controllers has controllers.",
             name,
             array.shape,
             (nv,),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from importlib import import_module
+from pathlib import PurePath
 from typing import Any, TypeAlias
 
 from dalembert.arguments import check_choice
@@ -49,7 +50,10 @@ def system_of(source: Any, purpose: str = "is no system") -> System:
     for kind, make in KINDS.items():
         if isinstance(source, kind):
             return make(source)
-    raise TypeError(f"a {type(source).__name__} {purpose}: give a Mechanism or a LagrangianSystem.")
+    fix = "give a Mechanism or a LagrangianSystem."
+    if isinstance(source, (str, PurePath)):
+        fix = f"da.load({str(source)[:80]!r}) makes a Mechanism of a file."
+    raise TypeError(f"a {type(source).__name__} {purpose}: {fix}")
 
 
 def formulated(system: System, name: str | None = None) -> System:

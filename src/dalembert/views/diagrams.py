@@ -16,7 +16,10 @@ from typing import (
 
 import numpy as np
 
-from dalembert.arguments import path_of
+from dalembert.arguments import (
+    check_flag,
+    path_of,
+)
 from dalembert.errors import (
     ShapeError,
     UnknownNameError,
@@ -59,6 +62,7 @@ def plot(
     """A `matplotlib.figure.Figure` of a run, or of some of its quantities and observables, saved
     where a file is given; see `Run.plot`.
     """
+    check_flag("degrees", degrees)
     wanted, file = wanted_of(run, names, file)
     path = None if file is None else path_of("file", file)
     library("matplotlib", EXTRA)
@@ -123,6 +127,10 @@ def axes_of(ax: Any, count: int) -> list[Any]:
         Another number of them.
     """
     axes = list(np.ravel(np.array(ax, dtype=object)))
+    for place in axes:
+        if not hasattr(place, "figure"):
+            kind = type(place).__name__
+            raise TypeError(f"ax={place!r} ({kind}): expected axes, as of plt.subplots().")
     if len(axes) != count:
         raise ShapeError(
             f"ax= has {len(axes)} axes for {count} panels: name one quantity, as run.plot('q', "

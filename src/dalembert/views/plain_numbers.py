@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from dalembert.model.magnitudes import check_magnitudes
 from dalembert.model.mechanism import (
     Mechanism,
     without_warnings,
@@ -15,7 +16,14 @@ SYMBOL = 1.0  # [m, kg, ...], of each symbol in a picture
 
 
 def with_numbers(mechanism: Mechanism) -> Mechanism:
-    """The mechanism with `SYMBOL` for each of its symbols."""
+    """The mechanism with `SYMBOL` for each of its symbols.
+
+    Raises
+    ------
+    OverflowedError
+        It has numbers that are too large for a picture.
+    """
+    check_magnitudes(mechanism, "drawn")
     if not mechanism.symbols:
         return mechanism
     with without_warnings():

@@ -11,6 +11,7 @@ from dalembert.arguments import (
     path_of,
 )
 from dalembert.errors import ReadError
+from dalembert.model.magnitudes import check_magnitudes
 from dalembert.model.mechanism import Mechanism
 from dalembert.readers.toml import write_toml
 from dalembert.writers.losses import Losses
@@ -74,6 +75,7 @@ def _told(mechanism: Mechanism, path: Path, strict: bool) -> str:
     """The text of another format than TOML, after a warning of what it cannot say."""
     name, text_of = WRITERS[path.suffix.lower()]
     check_numeric(mechanism, str(path))
+    check_magnitudes(mechanism, f"written as {name}")
     losses = Losses(name, mechanism.name)
     text = text_of(mechanism, losses)
     losses.tell(str(path), strict)

@@ -137,6 +137,7 @@ def view(
     http://127.0.0.1:
     """
     check_instance("mechanism", mechanism, Mechanism, "a Mechanism")
+    _check_run(run)
     check_whole("port", port, 0)
     check_text("host", host)
     check_flag("dark", dark)
@@ -486,6 +487,13 @@ class Viewer:
             f'<iframe src="{html.escape(self.url)}" width="100%" height="{FRAME_HEIGHT}" '
             'style="border:0;border-radius:6px" title="dalembert viewer"></iframe>'
         )
+
+
+def _check_run(run: Any) -> None:
+    """Refuse a thing in place of a run; coordinates are given by their name."""
+    from dalembert.results.run import Run
+
+    check_instance("run", run, (Run, type(None)), "a Run, as da.simulate makes; q= is a posture")
 
 
 def _shown_host(host: str) -> str:
