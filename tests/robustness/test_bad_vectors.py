@@ -36,7 +36,7 @@ VELOCITIES = {
     "three-dimensional": (np.zeros((1, 1, 5)), da.ShapeError, r"shape \(1, 1, 5\)"),
     "ragged": ([[0, 0], [1]], da.ShapeError, r"rows of different lengths, expected \(5,\)"),
     "None": (None, da.ShapeError, r"shape \(\)"),
-    "a mapping": ({"shoulder": 1}, da.ShapeError, r"shape \(\)"),
+    "a mapping": ({"shoulder": 1}, da.ShapeError, "these are missing"),
     "a set": ({1, 2, 3, 4, 5}, da.ShapeError, r"shape \(\)"),
     "a generator": ((0 for _ in range(5)), da.ShapeError, r"shape \(\)"),
     "a text": ("00000", da.ShapeError, r"shape \(\)"),

@@ -63,7 +63,7 @@ def test_a_step_that_is_much_too_long_is_warned_of():
     assert run.reason == "finished" and run.energy_drift > 0.5
     assert len(said) == 1 and "J other than by work" in said[0] and "the step h=5 s is too long for 'rk4'" in said[0]
     _, said = warned(da.planar_chain(2), [[0, 0], [1, 1]], [0, 0], 1.0, rtol=0.5, atol=0.5, method="dopri5", h=1.0)
-    assert "of trajectory" in said[0] and "tolerances are too coarse for 'dopri5'" in said[0]
+    assert any("of trajectory" in text and "tolerances are too coarse for 'dopri5'" in text for text in said)
 
 
 def test_a_poor_run_in_a_folder_is_warned_of_too(tmp_path):

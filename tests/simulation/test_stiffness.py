@@ -59,7 +59,8 @@ def test_rates_of_linear_forces():
 
 
 def test_a_fixed_step_too_long_for_a_spring_is_told_with_a_step_that_is_not():
-    run, (said,) = warned(SPRUNG, [0.3, 0.0], [0, 0], 0.5)
+    run, (said, early) = warned(SPRUNG, [0.3, 0.0], [0, 0], 0.5)
+    assert "ended early" in early
     assert "h=0.001 s is too long for 'rk4'" in said and "method='rodas5p'" in said
     exact = np.linalg.eigvals(da.linearize(SPRUNG, [0.0, 0.0], [0, 0], [0, 0]).A)
     frequency = float(re.search(r"a vibration of (\S+) rad/s", said)[1])

@@ -180,7 +180,9 @@ def limit_lines(run: Records, peaks: Sequence[LimitPeak]) -> Iterator[str]:
         elif of_noun:
             kept.append(noun)
     if kept:
-        yield f"limits of {' and '.join(kept)}: none passed"
+        *others, last = kept
+        listed = f"{', '.join(others)} and {last}" if others else last
+        yield f"limits of {listed}: none passed"
 
 
 def _unknown_line(run: Records) -> Iterator[str]:
