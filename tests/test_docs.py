@@ -19,7 +19,6 @@ ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 PYTHON = re.compile(r"^```python\n(.*?)^```\n(?:\n```text\n(.*?)^```\n)?", re.DOTALL | re.MULTILINE)
 FILE = re.compile(r"^<!-- file: (\S+) -->\n```\w+\n(.*?)^```\n", re.DOTALL | re.MULTILINE)      # which the page tells its reader to write
-OWN_FOLDER = "<!-- in a folder of its own -->"
 CONSOLE = re.compile(r"^<!-- run -->\n```console\n(.*?)^```\n", re.DOTALL | re.MULTILINE)
 PROGRAM = f'dalembert() {{ "{sys.executable}" -m dalembert.cli "$@"; }}; '      # also where it is not on the path
 LIKE = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE      # '...' stands for any output
@@ -34,12 +33,12 @@ def agree(shown, printed, where):
 
 @pytest.fixture
 def folder(path, tmp_path):
-    """The folder of the page's reader: one with its files if it has any, or asks for one, else that of the sources."""
-    page = path.read_text(encoding="utf-8")
-    files = FILE.findall(page)
-    for name, text in files:
+    """The folder of the page's reader, with the sources by links and the page's files: what a page writes stays there."""
+    for source in ("benchmarks", "docs", "src", "tests"):
+        (tmp_path / source).symlink_to(ROOT / source)
+    for name, text in FILE.findall(path.read_text(encoding="utf-8")):
         (tmp_path / name).write_text(text, encoding="utf-8")
-    return tmp_path if files or OWN_FOLDER in page else ROOT
+    return tmp_path
 
 
 @EACH_PAGE
