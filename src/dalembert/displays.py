@@ -4,9 +4,12 @@ fills.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from importlib import import_module
 from typing import Any
+
+from dalembert.errors import DalembertWarning
 
 DISPLAYS: dict[
     str, Callable[..., Any]
@@ -25,10 +28,21 @@ def display(name: str) -> Callable[..., Any]:
 def in_notebook(name: str, thing: Any) -> str | None:
     """Text of a display for notebooks, which never raise for a look at an object: None, where it
     cannot be drawn, makes them show its `repr`.
+
+    Warns
+    -----
+    DalembertWarning
+        It cannot be drawn; the fault is named.
     """
     try:
         text = display(name)(thing)
-    except Exception:
+    except Exception as error:
+        fault = f"{type(error).__name__}: {error}"
+        warnings.warn(
+            f"a {type(thing).__name__} is shown as text, as it cannot be drawn: {fault}",
+            DalembertWarning,
+            stacklevel=2,
+        )
         return None
     return text if isinstance(text, str) else None
 

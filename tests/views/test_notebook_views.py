@@ -87,7 +87,8 @@ def test_equations_are_mathematics():
 def test_what_cannot_be_shown_shows_its_repr(arm, run, monkeypatch):
     for name in ("mechanism_html", "run_html"):
         monkeypatch.setitem(displays.DISPLAYS, name, lambda thing: 1 / 0)
-    assert arm._repr_html_() is None and run._repr_html_() is None
+    with pytest.warns(da.DalembertWarning, match="is shown as text, as it cannot be drawn"):
+        assert arm._repr_html_() is None and run._repr_html_() is None
 
 
 def test_several_trajectories_and_symbols_are_shown():
