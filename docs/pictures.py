@@ -27,12 +27,9 @@ from dalembert import (
     simulate,
     stability_map,
 )
-from dalembert.views import (
-    animation,
-    films,
-    solid_data,
-)
-from dalembert.views.stick_figure import figure_of
+from dalembert.views.figures.stick_figure import figure_of
+from dalembert.views.motions import animation, films
+from dalembert.views.solids import solid_data
 
 ROOT = Path(__file__).parents[1]
 ACROSS = 3  # pictures in a row

@@ -8,7 +8,7 @@ import pytest
 import dalembert as da
 from dalembert.compiled import propagation
 from dalembert.native import cache
-from dalembert.views.stick_figure import figure_of
+from dalembert.views.figures.stick_figure import figure_of
 
 ARM = da.planar_chain(2)
 STATE = ([0.3, -0.5], [0.4, 0.1], 0.3)

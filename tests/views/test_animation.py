@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 import dalembert as da
-from dalembert.views import animation, films
-from dalembert.views.stick_figure import figure_of
+from dalembert.views.figures.stick_figure import figure_of
+from dalembert.views.motions import animation, films
 
 TITLE = "маятник </title><script>alert(1)</script> {{data}} $\\frac$"
 FFMPEG = pytest.mark.skipif(shutil.which("ffmpeg") is None or shutil.which("ffprobe") is None, reason="ffmpeg is not installed")

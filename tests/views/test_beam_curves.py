@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import dalembert as da
-from dalembert.views.stick_figure import figure_of
+from dalembert.views.figures.stick_figure import figure_of
 
 
 @pytest.fixture(scope="module")

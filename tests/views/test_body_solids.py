@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 import dalembert as da
-from dalembert.views.body_solids import solids_of
-from dalembert.views.posture import posture
-from dalembert.views.solid_data import Solid
-from dalembert.views.triangles import triangles_of
+from dalembert.views.figures.posture import posture
+from dalembert.views.solids.body_solids import solids_of
+from dalembert.views.solids.solid_data import Solid
+from dalembert.views.solids.triangles import triangles_of
 
 SIZES = {"box": (0.1, 0.2, 0.3), "sphere": (0.1,), "ellipsoid": (0.1, 0.2, 0.3), "cylinder": (0.1, 0.5), "capsule": (0.1, 0.5),
          "tapered": (0.1, 0.05, 0.5)}

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import dalembert as da
-from dalembert.views import films
-from dalembert.views.constraint_marks import ConstraintMarks
-from dalembert.views.stick_figure import figure_of
+from dalembert.views.figures.constraint_marks import ConstraintMarks
+from dalembert.views.figures.stick_figure import figure_of
+from dalembert.views.motions import films
 
 
 def shown(mechanism, q):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import dalembert as da
-from dalembert.views.panels import PanelData
+from dalembert.views.diagrams.panels import PanelData
 
 ARM = da.planar_chain(2)
 CONTROL = da.controllers.ComputedTorque(ARM, da.controllers.Hold([0.5, 0.0]), k_p=100.0)

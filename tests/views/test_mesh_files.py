@@ -10,8 +10,8 @@ import dalembert as da
 
 pytest.importorskip("trimesh", reason="trimesh is not installed (extra view)")
 from dalembert.readers import mesh_folders
-from dalembert.views import mesh_files
-from dalembert.views.mesh_files import MeshFiles
+from dalembert.views.meshes import mesh_files
+from dalembert.views.meshes.mesh_files import MeshFiles
 
 TETRAHEDRON = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]], float)
 FACES = np.array([[0, 2, 1], [0, 1, 3], [1, 2, 3], [0, 3, 2]])

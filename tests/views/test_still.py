@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import dalembert as da
-from dalembert.views.scene import scene_of
-from dalembert.views.still import picture_svg
-from dalembert.views.svg_labels import shortened
+from dalembert.views.pictures.scene import scene_of
+from dalembert.views.pictures.still import picture_svg
+from dalembert.views.pictures.svg_labels import shortened
 
 NAME = "</svg><script>alert(1)</script> & \x00 \"'"
 SVG = "{http://www.w3.org/2000/svg}"

@@ -9,21 +9,22 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import dalembert as da
-from dalembert.views.viewer import quaternions, swept_shapes
-from dalembert.views.viewer.coordinate_controls import coordinates_of
-from dalembert.views.viewer.creases import creased
-from dalembert.views.viewer.diagram_panels import cursor_html, curves_html, diagrams_of
-from dalembert.views.viewer.equation_panel import EquationPage
+from dalembert.views.pictures.viewpoint import plane_normal
+from dalembert.views.viewer import quaternions
 from dalembert.views.viewer.escaped import number, short
-from dalembert.views.viewer.force_arrows import driven_joints
 from dalembert.views.viewer.loop_motion import moved
-from dalembert.views.viewer.mass_marks import ellipsoid_of
-from dalembert.views.viewer.moving_places import MovingPlaces
+from dalembert.views.viewer.nodes import swept_shapes
+from dalembert.views.viewer.nodes.creases import creased
+from dalembert.views.viewer.nodes.force_arrows import driven_joints
+from dalembert.views.viewer.nodes.mass_marks import ellipsoid_of
+from dalembert.views.viewer.nodes.moving_places import MovingPlaces
+from dalembert.views.viewer.nodes.robot_meshes import corners, robot_meshes
+from dalembert.views.viewer.nodes.scene_setting import FOV, Surroundings, framed
+from dalembert.views.viewer.panels.coordinate_controls import coordinates_of
+from dalembert.views.viewer.panels.diagram_panels import cursor_html, curves_html, diagrams_of
+from dalembert.views.viewer.panels.equation_panel import EquationPage
 from dalembert.views.viewer.playing_clock import PlayingClock
-from dalembert.views.viewer.robot_meshes import corners, robot_meshes
 from dalembert.views.viewer.run_states import RunStates, ViewedState
-from dalembert.views.viewer.scene_setting import FOV, Surroundings, framed
-from dalembert.views.viewpoint import plane_normal
 
 
 def is_closed(faces):

@@ -13,7 +13,7 @@ from dalembert.commandline.output import console, line
 from dalembert.commandline.typed_vectors import typed_vector
 from dalembert.model.mechanism import Mechanism
 from dalembert.reports.report_file import report
-from dalembert.views.posture import posture
+from dalembert.views.figures.posture import posture
 
 
 def write_report(

@@ -27,8 +27,9 @@ from dalembert.results.record_selection import selected
 from dalembert.results.run import Run
 from dalembert.simulation.options import Actions, Constraining, Contact, Model, Recording, Stepping
 from dalembert.simulation.simulate import Simulation
-from dalembert.views import animation, diagrams
+from dalembert.views.diagrams import run_diagrams
 from dalembert.views.fonts import EXTRA
+from dalembert.views.motions import animation
 
 OUTPUTS: dict[str, Callable[[Run, Path], Any]] = {
     ".csv": Run.to_csv,
@@ -68,7 +69,7 @@ class Files(NamedTuple):
         """
         for option, path, endings in (
             ("--output", self.output, tuple(OUTPUTS)),
-            ("--plot", self.plot, diagrams.PLOTS),
+            ("--plot", self.plot, run_diagrams.PLOTS),
             ("--animate", self.animate, (*animation.PAGES, *animation.FILMS)),
         ):
             if path is not None and path.suffix.lower() not in endings:

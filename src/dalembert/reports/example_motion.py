@@ -17,7 +17,7 @@ from dalembert.model.magnitudes import check_magnitudes
 from dalembert.model.mechanism import Mechanism
 from dalembert.model.numbers import as_float
 from dalembert.simulation.simulate import simulate
-from dalembert.views.posture import posture
+from dalembert.views.figures.posture import posture
 
 FREQUENCY = 2.0  # rad/s, of the first joint; each further one is a little faster
 FASTER = 0.15  # of the frequency, from joint to joint

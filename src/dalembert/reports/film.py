@@ -8,12 +8,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dalembert.closed_forms.printing.markup import Markup, element
-from dalembert.views.ground import hull
-from dalembert.views.painter import BodySurfaces
+from dalembert.views.pictures.ground import hull
+from dalembert.views.pictures.painter import BodySurfaces
+from dalembert.views.pictures.scene import Scene, loose_parts, scene_of
+from dalembert.views.pictures.viewpoint import body_poses
 from dalembert.views.round_steps import round_length
-from dalembert.views.scene import Scene, loose_parts, scene_of
-from dalembert.views.solid_data import COLOURS, Colour
-from dalembert.views.viewpoint import body_poses
+from dalembert.views.solids.solid_data import COLOURS, Colour
 
 PICTURES = 48  # of the film
 GHOSTS = 5  # of these, shown faintly all the time

@@ -26,7 +26,7 @@ from dalembert.reports.report_parts import (
     verdict,
 )
 from dalembert.reports.report_style import REPORT_STYLE
-from dalembert.views.still import picture_svg
+from dalembert.views.pictures.still import picture_svg
 
 PICTURE = 520.0  # width of the picture [pixels]
 

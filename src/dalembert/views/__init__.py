@@ -3,8 +3,8 @@ that show something.
 """
 
 from dalembert.displays import DISPLAYS
-from dalembert.views.animation import animate
-from dalembert.views.diagrams import plot
+from dalembert.views.diagrams.run_diagrams import plot
+from dalembert.views.motions.animation import animate
 from dalembert.views.notebooks import (
     equations_html,
     expression_latex,
@@ -12,7 +12,7 @@ from dalembert.views.notebooks import (
     run_html,
     sweep_html,
 )
-from dalembert.views.still import picture
+from dalembert.views.pictures.still import picture
 from dalembert.views.viewer.viewed_runs import view_run
 
 DISPLAYS |= {

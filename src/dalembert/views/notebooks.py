@@ -19,13 +19,13 @@ from dalembert.closed_forms.printing.notation import MATHML
 from dalembert.model.mechanism import Mechanism
 from dalembert.model.numbers import is_symbolic
 from dalembert.results.record_selection import thinned
-from dalembert.views.charts import chart_svg
+from dalembert.views.diagrams.charts import chart_svg
+from dalembert.views.diagrams.panels import PanelData
 from dalembert.views.fonts import (
     markup_lines,
     markup_text,
 )
-from dalembert.views.panels import PanelData
-from dalembert.views.still import picture_svg
+from dalembert.views.pictures.still import picture_svg
 
 if TYPE_CHECKING:
     from dalembert.results.run import Run

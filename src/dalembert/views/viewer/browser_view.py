@@ -33,36 +33,36 @@ from dalembert.model.findings import (
     listed,
 )
 from dalembert.model.mechanism import Mechanism
-from dalembert.views.plain_numbers import with_numbers
-from dalembert.views.posture import posture
+from dalembert.views.figures.plain_numbers import with_numbers
+from dalembert.views.figures.posture import posture
 from dalembert.views.viewer import viewer_server
-from dalembert.views.viewer.control_panel import (
+from dalembert.views.viewer.escaped import short
+from dalembert.views.viewer.holding_forces import holding_forces
+from dalembert.views.viewer.loop_motion import moved
+from dalembert.views.viewer.nodes.robot_meshes import robot_meshes
+from dalembert.views.viewer.nodes.stage import ViewerScene
+from dalembert.views.viewer.panels.control_panel import (
     CoordinateSliders,
     PlaybackControls,
     ShownParts,
     findings_html,
 )
-from dalembert.views.viewer.coordinate_controls import (
+from dalembert.views.viewer.panels.coordinate_controls import (
     SliderCoordinate,
     coordinates_of,
 )
-from dalembert.views.viewer.diagram_panels import (
+from dalembert.views.viewer.panels.diagram_panels import (
     PanelDiagram,
     cursor_html,
     curves_html,
     diagrams_of,
 )
-from dalembert.views.viewer.equation_panel import EquationPage
-from dalembert.views.viewer.escaped import short
-from dalembert.views.viewer.holding_forces import holding_forces
-from dalembert.views.viewer.loop_motion import moved
+from dalembert.views.viewer.panels.equation_panel import EquationPage
 from dalembert.views.viewer.playing_clock import PlayingClock
-from dalembert.views.viewer.robot_meshes import robot_meshes
 from dalembert.views.viewer.run_states import (
     RunStates,
     ViewedState,
 )
-from dalembert.views.viewer.stage import ViewerScene
 from dalembert.views.viewer.window_fit import fit_window
 
 if TYPE_CHECKING:

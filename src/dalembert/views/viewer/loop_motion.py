@@ -9,7 +9,7 @@ import numpy as np
 from dalembert.analysis.loop_closing import assemble
 from dalembert.errors import DalembertError
 from dalembert.model.mechanism import Mechanism
-from dalembert.views.viewer.coordinate_controls import SliderCoordinate
+from dalembert.views.viewer.panels.coordinate_controls import SliderCoordinate
 
 STEP = 0.1  # rad or m, in which a coordinate of a loop is moved, so that it stays on its branch
 

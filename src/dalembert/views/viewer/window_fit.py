@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from dalembert.views.viewer.scene_setting import (
+from dalembert.views.viewer.nodes.scene_setting import (
     Surroundings,
     set_camera,
 )

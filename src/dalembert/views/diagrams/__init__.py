@@ -1,0 +1,1 @@
+"""Diagrams of runs: panels of curves, by Matplotlib or as SVG."""

@@ -1,0 +1,1 @@
+"""Meshes of robots, read from the folders of their models."""

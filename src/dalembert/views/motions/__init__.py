@@ -1,0 +1,1 @@
+"""Motions: pages, films and panels of pictures."""

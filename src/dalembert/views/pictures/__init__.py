@@ -1,0 +1,1 @@
+"""Still pictures: shaded solids on a ground, with names."""

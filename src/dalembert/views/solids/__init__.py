@@ -1,0 +1,1 @@
+"""Bodies and joints as solids, and solids as triangles."""

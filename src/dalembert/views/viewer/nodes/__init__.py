@@ -1,0 +1,1 @@
+"""Nodes of the scene, and how they move."""

@@ -1,0 +1,116 @@
+"""Meshes of a mechanism, by body: from its files where there are any, else its solids."""
+
+from __future__ import annotations
+
+import itertools
+import os
+from collections import defaultdict
+from collections.abc import Iterable
+from typing import NamedTuple
+
+import numpy as np
+
+from dalembert.model.findings import Finding
+from dalembert.model.mechanism import Mechanism
+from dalembert.model.numbers import as_float
+from dalembert.model.parts import Body
+from dalembert.views.figures.plain_numbers import pose_of
+from dalembert.views.meshes.mesh_files import MeshFiles
+from dalembert.views.solids.body_solids import solids_of
+from dalembert.views.solids.joint_shapes import Ranges
+from dalembert.views.solids.solid_data import (
+    COLOURS,
+    Colour,
+)
+from dalembert.views.solids.triangles import triangles_of
+from dalembert.views.viewer.nodes.creases import creased
+
+SIDES = 32  # of a round solid
+
+
+class BodyMesh(NamedTuple):
+    """Triangles of one colour on a body.
+
+    body : index of the body
+    vertices (V, 3) [m, in the body's axes], faces (F, 3)
+    """
+
+    body: int
+    vertices: np.ndarray
+    faces: np.ndarray
+    colour: Colour
+
+
+def robot_meshes(
+    mechanism: Mechanism,
+    mesh_folders: Iterable[str | os.PathLike[str]] = (),
+    ranges: Ranges | None = None,
+) -> tuple[list[BodyMesh], list[Finding]]:
+    """Meshes of all bodies, few for each, and findings about files that are not shown.
+
+    ranges are displacements [m] that the rails of prismatic joints cover, by joint.
+    """
+    files = MeshFiles(mechanism.file, mesh_folders)
+    index = {body.name: k for k, body in enumerate(mechanism.bodies)}
+    parts: list[BodyMesh] = []
+    missing: set[str] = set()
+    for body in mechanism.bodies:
+        found, is_whole = _of_files(body, index[body.name], files)
+        parts += found
+        if not is_whole:
+            missing.add(body.name)
+    bent = {body.name for body in mechanism.elastic_bodies}
+    for solid in solids_of(mechanism, ranges):
+        if solid.kind == "mesh" or solid.role == "beam" and solid.body in bent:
+            continue  # drawn above; beams that bend are tubes of their own
+        if solid.role == "fallback" and solid.body not in missing:
+            continue
+        vertices, faces = triangles_of(solid, SIDES)
+        parts.append(BodyMesh(index[solid.body], vertices, faces, solid.colour))
+    return _joined(parts), files.findings()
+
+
+def _of_files(body: Body, index: int, files: MeshFiles) -> tuple[list[BodyMesh], bool]:
+    """Meshes of the files of a body, and whether any of its files could be shown."""
+    found: list[BodyMesh] = []
+    visuals = [visual for visual in body.visuals if visual.seen and visual.kind == "mesh"]
+    for visual in visuals:
+        pose = pose_of(visual.origin)
+        given = None if visual.colour is None else tuple(map(as_float, visual.colour))
+        for part in files.parts(visual):
+            vertices, faces = creased(part.vertices, part.faces)
+            vertices = vertices @ pose[:3, :3].T + pose[:3, 3]
+            colour = _four(part.colour or given or COLOURS["given"])
+            found.append(BodyMesh(index, vertices, faces, colour))
+    return found, bool(found) or not visuals
+
+
+def corners(meshes: Iterable[BodyMesh]) -> tuple[np.ndarray, np.ndarray]:
+    """Corners (n, 3) of the boxes around meshes, in the axes of their bodies, and these (n,)."""
+    boxes = []
+    bodies = []
+    for mesh in meshes:
+        low, high = mesh.vertices.min(axis=0), mesh.vertices.max(axis=0)
+        choice = np.array(list(itertools.product((0, 1), repeat=3)))
+        boxes.append(low + choice * (high - low))
+        bodies += [mesh.body] * 8
+    return np.concatenate(boxes or [np.zeros((0, 3))]), np.array(bodies, dtype=int)
+
+
+def _four(colour: tuple[float, ...]) -> Colour:
+    red, green, blue, opacity = colour
+    return red, green, blue, opacity
+
+
+def _joined(parts: Iterable[BodyMesh]) -> list[BodyMesh]:
+    """Meshes of the same body and colour as one."""
+    alike: defaultdict[tuple[int, Colour], list[BodyMesh]] = defaultdict(list)
+    for part in parts:
+        alike[part.body, part.colour].append(part)
+    joined = []
+    for (body, colour), some in alike.items():
+        starts = np.cumsum([0, *(len(part.vertices) for part in some)])
+        faces = [part.faces + start for part, start in zip(some, starts, strict=False)]
+        vertices = np.concatenate([part.vertices for part in some])
+        joined.append(BodyMesh(body, vertices, np.concatenate(faces), colour))
+    return joined
