@@ -18,7 +18,6 @@ from dalembert.commandline.measurement import PACKAGES, installed, measure, show
 from dalembert.commandline.output import TableColumn, left, line, show_table
 from dalembert.commandline.summary import summarize
 from dalembert.commandline.tables import show_findings, show_matrix, show_state
-from dalembert.errors import DalembertError
 from dalembert.model.mechanism import Mechanism
 from dalembert.model.numbers import as_float
 from dalembert.reports.identities import identities
@@ -26,11 +25,10 @@ from dalembert.reports.identities import identities
 SEED = 1743  # of the state shown: the year of d'Alembert's treatise
 STATES, ROUNDS = 1024, 5  # of the comparison of speeds
 WHAT = {
-    "run.zarr": "the run, for xarray",
-    "run.csv": "the run as a table",
-    "motion.png": "its diagrams",
+    "start.svg": "a picture of the mechanism",
     "motion.html": "the motion, in a browser",
-    "report.html": "all of it on a page, with all closed forms",
+    "run.csv": "the run as a table",
+    "report.html": "all of it on a page, with diagrams and all closed forms",
 }
 FEW_JOINTS = 12  # degrees of freedom up to which closed forms are shown
 
@@ -145,23 +143,12 @@ def show_motion(out: Console, mechanism: Mechanism, folder: Path) -> list[Path]:
         f"{run.work[-1]:.6g} J of work; the difference stays within "
         f"{np.abs(run.power_balance).max():.1e} J",
     )
-    return _saved(out, run, folder)
-
-
-def _saved(out: Console, run: da.Run, folder: Path) -> list[Path]:
-    """Write the run, its diagrams and its motion, as far as the libraries are installed; the files
-    written.
-    """
-    written = []
-    for name, write in (("run.zarr", run.to_zarr), ("motion.png", run.plot)):
-        try:
-            write(folder / name)
-            written.append(folder / name)
-        except DalembertError as error:  # a library of an extra is not installed
-            wrapped(out, f"{name} is not written: {error}")
-    if folder / "run.zarr" not in written:
-        written.append(run.to_csv(folder / "run.csv"))
-    return [*written, run.animate(folder / "motion.html")]
+    mechanism.picture(start, folder / "start.svg")
+    return [
+        folder / "start.svg",
+        run.animate(folder / "motion.html"),
+        run.to_csv(folder / "run.csv"),
+    ]
 
 
 def show_files(out: Console, files: Sequence[Path]) -> None:
