@@ -14,7 +14,7 @@ import pytest
 
 import dalembert as da
 from dalembert.model import numbers, validation
-from dalembert.readers import arithmetic, toml_tables, unread, urdf, xml
+from dalembert.readers import arithmetic, toml_tables, unread, urdf_content, urdf_elements, xml
 from dalembert.readers import load as load_module
 
 DATA = Path(__file__).parents[1] / "data"
@@ -513,7 +513,7 @@ def test_limits_are_those_of_the_documentation():
     rows = dict(re.findall(r"^\| (`MAX.*?) \| (.*?) \|", page, re.MULTILINE))
     documented = {name.strip("` "): value.replace(" ", "") for names, values in rows.items()
                   for name, value in zip(names.split(","), values.split(","))}
-    modules = (arithmetic, load_module, numbers, toml_tables, unread, urdf, validation, xml)
+    modules = (arithmetic, load_module, numbers, toml_tables, unread, urdf_content, urdf_elements, validation, xml)
     for name, value in documented.items():
         found = {getattr(module, name) for module in modules if hasattr(module, name)}
         assert found == {int(value) if value.isdigit() else int(value.removesuffix("MiB")) * 2**20}, name

@@ -1,287 +1,97 @@
-"""Content of a URDF file that is not read: second elements, texts, misspelt and misplaced names."""
+"""Content of files that is not read: each kind once, with its number and first place."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
-from typing import NamedTuple
+from collections.abc import (
+    Iterator,
+    Mapping,
+    Sequence,
+)
+from dataclasses import (
+    dataclass,
+    field,
+    replace,
+)
+from pathlib import Path
 
-from dalembert.errors import ReadError, nearest
 from dalembert.model.findings import Finding
 from dalembert.model.origins import Source
-from dalembert.readers.xml import SHOWN, Element
 
-MOMENTS = ("ixx", "ixy", "iyy", "ixz", "iyz", "izz")  # the order of Body.inertia
-MAX_UNUSED = 20  # kinds of elements and attributes listed as not used; the rest is counted
+MAX_UNUSED = 20  # kinds of content that findings list; the rest is counted
 MAX_KINDS = 1000  # kinds that are told apart while reading
-OTHERS = "others"  # the name of the rest
-MAX_COMPARED = 30  # characters of a name compared for a hint
-MAX_HINTS = 100  # different names compared for a hint; their time grows with each
-LIKENESS = 0.75  # of a name to the one that was meant, by difflib: 'orgin' has 0.91
-SHORT, SHORT_LIKENESS = (
-    4,
-    0.6,
-)  # letters of a name in which one wrong letter counts more: 'rpz' has 0.67
+SHOWN = 60  # characters of a label
+OTHERS = "others"  # the label of the rest
+NOT_USED = "not used"
+
+Places = list[Source]
 
 
-class ElementKind(NamedTuple):
-    """Admissible content of an element: attributes, single children, repeated children."""
+@dataclass
+class UnreadContent:
+    """Collects content that is not read.
 
-    attributes: tuple[str, ...] = ()
-    once: tuple[str, ...] = ()
-    repeated: tuple[str, ...] = ()
-
-
-KINDS = {
-    "robot": ElementKind(("name", "version"), (), ("link", "joint")),
-    "link": ElementKind(("name",), ("inertial",)),
-    "inertial": ElementKind((), ("origin", "mass", "inertia")),
-    "joint": ElementKind(
-        ("name", "type"), ("origin", "parent", "child", "axis", "limit", "dynamics", "mimic")
-    ),
-    "origin": ElementKind(("xyz", "rpy")),
-    "mass": ElementKind(("value",)),
-    "inertia": ElementKind(MOMENTS),
-    "axis": ElementKind(("xyz",)),
-    "parent": ElementKind(("link",)),
-    "child": ElementKind(("link",)),
-    "limit": ElementKind(("lower", "upper", "velocity", "effort")),
-    "dynamics": ElementKind(("damping", "friction")),
-    "mimic": ElementKind(("joint", "multiplier", "offset")),
-}
-NOT_DYNAMICS = {
-    "visual": ("link",),
-    "collision": ("link",),
-    "material": ("robot",),
-    "gazebo": ("robot",),
-    "transmission": ("robot",),
-}  # where they stand; elsewhere they are like unknown ones
-LOOP = (
-    "A joint that closes a loop stands in a TOML file beside this one, as [[constraint]] with "
-    'kind = "closure": da.load(..., constraints=).'
-)
-ELSEWHERE = {"loop_joint": LOOP}  # elements of other programs, and how to write what they say
-SHAPES = ("visual", "collision")  # elements with an origin, and no other mechanics
-NAMES = ("name", "version", "type", "link", "joint")  # attributes that are no numbers
-HOMES: dict[str, list[str]] = {}  # where the elements and the numeric attributes belong
-for parent, kind in KINDS.items():
-    for name in (*kind.once, *kind.repeated, *(a for a in kind.attributes if a not in NAMES)):
-        HOMES.setdefault(name, []).append(parent)
-
-
-def near(name: str, names: Collection[str]) -> str:
-    """The known name that was probably meant, '' if none is like it; prefixes and capitals do not
-    count.
+    causes : findings without a place, as of mechanics that is lost, and the places of each
+    unused : places by severity and topic, as ('note', 'not used of pictures'), then by label
     """
-    local = name.rpartition(":")[2].lower()
-    if len(local) > MAX_COMPARED:
-        return ""
-    cutoff = SHORT_LIKENESS if len(local) <= SHORT else LIKENESS
-    return nearest(local, names, cutoff)
 
+    causes: dict[Finding, Places] = field(default_factory=dict)
+    unused: dict[tuple[str, str], dict[str, Places]] = field(default_factory=dict)
 
-class Unread:
-    """Collects what of one file is not read."""
+    def lose(
+        self,
+        what: str,
+        fix: str,
+        source: Source,
+        why: str = "it is not read.",
+        severity: str = "error",
+    ) -> None:
+        """Remember content that has a finding of its own, as mechanics that is lost has."""
+        cause = Finding(severity, what, why, fix)
+        if cause not in self.causes and len(self.causes) >= MAX_KINDS:
+            cause = Finding(severity, OTHERS, why, "")
+        self.causes.setdefault(cause, []).append(source)
 
-    def __init__(self, file: str):
-        self.file = file
-        self.unused: dict[str, list[int]] = {}  # unused thing -> lines
-        self.lost: dict[tuple[str, str, str], list[int]] = {}  # (what, why, fix) -> lines
-        self.harmless: set[str] = {f"<{tag}>" for tag in NOT_DYNAMICS}
-        self.fixes: dict[
-            tuple[str, str], str
-        ] = {}  # (parent, child) -> fix, '' if it is no mechanics
-        self.hints: dict[tuple[str, str], str] = {}
-
-    def note(self, element: Element, where: str) -> None:
-        """Remember what of an element of KINDS, and of its children of KINDS, is not read; `where`
-        is for messages.
-        """
-        allowed = KINDS[element.tag]
-        self._attributes(element, allowed)
-        if element.text:
-            self._text(element, allowed)
-        first: dict[str, Element] = {}
-        for child in element:
-            tag = child.tag
-            if tag in allowed.once and tag in first:
-                self._second(element, first[tag], child, where)
-            elif tag not in (*allowed.once, *allowed.repeated):
-                self._unknown(element, child)
-            if tag in allowed.once and first.setdefault(tag, child) is child:
-                self.note(child, where)
-
-    def _text(self, element: Element, allowed: ElementKind) -> None:
-        """Text is mechanics lost where it has numbers; without them it is somebody's comment."""
-        if any(c.isdigit() for c in element.text) and element.tag != "robot":
-            fix = (
-                f'Write <{element.tag} {allowed.attributes[0]}="..."/>.'
-                if allowed.attributes
-                else "Numbers are attributes."
-            )
-            self._lose(
-                f"<{element.tag}>",
-                f"its text {element.text[:SHOWN]!r} is not read.",
-                fix,
-                element.line,
-            )
-        else:
-            self._add(f"text in <{element.tag}>: {element.text[:SHOWN]!r}", element.line)
-
-    def _second(self, parent: Element, first: Element, second: Element, where: str) -> None:
-        """A second element is an error where it says something else."""
-        if not first.same_as(second):
-            raise ReadError(
-                f"{where}: <{parent.tag}> has a second <{second.tag}>, which differs from the one "
-                f"in line {first.line}. Keep one.",
-                self.file,
-                second.line,
-            )
-        self._lose(
-            f"second <{second.tag}> in <{parent.tag}>",
-            "it repeats the first.",
-            "Remove it.",
-            second.line,
-        )
-
-    def _attributes(self, element: Element, allowed: ElementKind) -> None:
-        for attribute in element.attributes:
-            if attribute in allowed.attributes or attribute.startswith("xmlns:"):
-                continue
-            label = f"<{element.tag} {attribute[:60]}>"
-            absent = [a for a in allowed.attributes if a not in element.attributes]
-            if meant := self._near(attribute, label, absent):
-                self._lose(
-                    label, "the attribute is not read.", f"Did you mean {meant!r}?", element.line
-                )
-            elif attribute in HOMES:
-                self._lose(
-                    label,
-                    "the attribute is not read.",
-                    f"It belongs in {_homes(attribute)}.",
-                    element.line,
-                )
-            else:
-                self._add(label, element.line)
-
-    def _unknown(self, parent: Element, child: Element) -> None:
-        """Remember an unknown child, and the mechanics inside; shapes have a reader of their own."""
-        at_home = parent.tag in NOT_DYNAMICS.get(child.tag, ())
-        if child.children:
-            for inside in _mechanics(child, at_home):
-                self._lose(
-                    f"<{inside.tag}> in <{child.tag[:60]}>",
-                    "it is not read.",
-                    f"It belongs in {_homes(inside.tag)}.",
-                    inside.line,
-                )
-        if at_home and _has_reader(child):
-            return None
-        key = (parent.tag, child.tag)
-        if key not in self.fixes:
-            if len(self.fixes) >= MAX_KINDS:
-                return self._add(OTHERS, child.line)
-            self.fixes[key] = self._fix(parent.tag, child.tag)
-        if fix := self.fixes[key]:
-            self._lose(f"<{child.tag[:60]}> in <{parent.tag}>", "it is not read.", fix, child.line)
-        else:
-            misplaced = child.tag in NOT_DYNAMICS and not at_home
-            self._add(
-                f"<{child.tag}> in <{parent.tag}>" if misplaced else f"<{child.tag}>", child.line
-            )
-
-    def _fix(self, parent: str, tag: str) -> str:
-        """The probable meaning of an unknown element; '' if it is no mechanics."""
-        allowed = KINDS[parent]
-        if (local := tag.rpartition(":")[2]) in ELSEWHERE:
-            return ELSEWHERE[local]
-        if tag in NOT_DYNAMICS:
-            return ""
-        if tag in allowed.attributes:
-            return f'It is an attribute: <{parent} {tag}="..."/>.'
-        if tag in HOMES:
-            return f"It belongs in {_homes(tag)}."
-        meant = self._near(tag, parent, (*allowed.once, *allowed.repeated)) or self._near(
-            tag, "", tuple(KINDS)
-        )
-        return f"Did you mean <{meant}>?" if meant else ""
-
-    def note_vain(self, joint: Element, tag: str, why: str = "") -> None:
-        """Remember a part of a joint that means nothing for its type."""
-        if (element := joint.find(tag)) is not None:
-            label = f"<{tag}>{why} of {joint.get('type')} joints"
-            self.harmless.add(label)
-            self._add(label, element.line)
-
-    def _near(self, name: str, noun: str, names: Collection[str]) -> str:
-        """`near`, each once and not for ever new names."""
-        key = (name, noun)
-        if key not in self.hints:
-            if len(self.hints) >= MAX_HINTS:
-                return ""
-            self.hints[key] = near(name, names)
-        return self.hints[key]
-
-    def _add(self, label: str, line: int) -> None:
-        self.unused.setdefault(
-            label if label in self.unused or len(self.unused) < MAX_KINDS else OTHERS, []
-        ).append(line)
-
-    def _lose(self, label: str, why: str, fix: str, line: int) -> None:
-        self.lost.setdefault((label, why, fix), []).append(line)
+    def leave(
+        self, label: str, source: Source, severity: str = "note", topic: str = NOT_USED
+    ) -> None:
+        """Remember content that is listed with others."""
+        labels = self.unused.setdefault((severity, topic), {})
+        known = label in labels or len(labels) < MAX_KINDS
+        labels.setdefault(label if known else OTHERS, []).append(source)
 
     def findings(self) -> Iterator[Finding]:
-        """An error for each kind of lost mechanics, a note and a warning for all else that is not
-        used.
-        """
-        for (label, why, fix), lines in list(self.lost.items())[:MAX_UNUSED]:
-            times = f"{why} It stands {len(lines)} times." if len(lines) > 1 else why
-            yield Finding("error", label, times, fix, Source(self.file, min(lines)))
-        if (more := len(self.lost) - MAX_UNUSED) > 0:
-            yield Finding(
-                "error", f"{more} more kinds of content", "are not read.", "", Source(self.file)
-            )
-        for severity, expected in (("note", True), ("warning", False)):
-            unused = {
-                label: min(lines)
-                for label, lines in self.unused.items()
-                if (label in self.harmless) == expected
-            }
-            if unused:
-                listed = ", ".join(
-                    f"{label[:60]} ({len(self.unused[label])}, first in line {lines})"
-                    for label, lines in list(unused.items())[:MAX_UNUSED]
-                )
-                listed += (
-                    f" and {len(unused) - MAX_UNUSED} more" if len(unused) > MAX_UNUSED else ""
-                )
-                yield Finding(
-                    severity, "not used", f"{listed}.", "", Source(self.file, min(unused.values()))
-                )
+        """A finding for each cause; for all else, a finding for each severity and topic."""
+        for severity in ("error", "warning", "note"):
+            causes = [cause for cause in self.causes if cause.severity == severity]
+            yield from map(self._told, causes[:MAX_UNUSED])
+            if more := causes[MAX_UNUSED:]:
+                what = f"{len(more)} more kinds of content"
+                yield Finding(severity, what, "are not read.", "", self.causes[more[0]][0])
+        for (severity, topic), labels in self.unused.items():
+            yield _list_of(severity, topic, labels)
+
+    def _told(self, cause: Finding) -> Finding:
+        """The finding of a cause, with its number and first place."""
+        places = self.causes[cause]
+        times = f" It stands {len(places)} times." if places[1:] else ""
+        return replace(cause, why=f"{cause.why}{times}", source=places[0])
 
 
-def _mechanics(unknown: Element, at_home: bool) -> Iterator[Element]:
-    """Elements of mechanics inside another; other parts of a file have joints, parents and origins
-    of their own.
-    """
-    if at_home and unknown.tag not in SHAPES:
-        return
-    for element in unknown.below():
-        is_joint = element.tag == "joint" and element.find("parent") is not None
-        if (
-            element.tag in ("inertial", "mass", "inertia")
-            or is_joint
-            or unknown.tag in SHAPES
-            and element.tag in KINDS
-            and element.tag != "origin"
-        ):
-            yield element
+def _list_of(severity: str, topic: str, labels: Mapping[str, Sequence[Source]]) -> Finding:
+    """The finding on all content of a topic; its place is the first one in the first file."""
+    file = next(iter(labels.values()))[0].file
+    texts = [_counted(label, places, file) for label, places in labels.items()]
+    more = len(texts) - MAX_UNUSED
+    listed = ", ".join(texts[:MAX_UNUSED]) + (f" and {more} more kinds" if more > 0 else "")
+    firsts = (places[0] for places in labels.values() if places[0].file == file)
+    return Finding(severity, topic, f"{listed}.", "", min(firsts, key=lambda place: place.line))
 
 
-def _has_reader(element: Element) -> bool:
-    """Whether an element at its place is a shape, the colour of shapes, or a transmission."""
-    is_colour = element.tag == "material" and element.find("color") is not None
-    return element.tag in (*SHAPES, "transmission") or is_colour
-
-
-def _homes(name: str) -> str:
-    return " or ".join(f"<{home}>" for home in HOMES[name]) if name in HOMES else "<robot>"
+def _counted(label: str, places: Sequence[Source], file: str) -> str:
+    """A kind of content with its number and first place."""
+    first = places[0]
+    place = f"line {first.line}"
+    if first.file != file:
+        place = f"{Path(first.file).name}, {place}"
+    times = f"{len(places)}, first in " if places[1:] else ""
+    return f"{label[:SHOWN]} ({times}{place})"

@@ -15,10 +15,9 @@ from collections.abc import (
 )
 
 from dalembert.model.actuators import Actuator
-from dalembert.model.findings import Finding
 from dalembert.model.numbers import Literal
-from dalembert.model.origins import Source
 from dalembert.model.parts import Joint
+from dalembert.readers.unread import UnreadContent
 from dalembert.readers.xml import Element
 
 SIMPLE = "SimpleTransmission"
@@ -29,7 +28,6 @@ RENAMED = (
     "an actuator with the name of a joint, or of another actuator, has an ending: "
     "NAME.motor, NAME_1."
 )
-MAX_CAUSES = 20  # notes about transmissions; the rest is counted
 MAX_NAME = 4096  # characters
 SHOWN = 60  # characters of the file quoted in a note
 
@@ -39,14 +37,13 @@ class TransmissionFault(Exception):
 
 
 class UrdfTransmissions:
-    """Reads the transmissions of one robot, and collects notes about them."""
+    """Reads the transmissions of one robot; notes about them are content that is not read."""
 
-    def __init__(self, joints: Iterable[Joint], file: str):
+    def __init__(self, joints: Iterable[Joint], unread: UnreadContent):
         self.joints: Mapping[str, Joint] = {joint.name: joint for joint in joints}
-        self.file = file
+        self.unread = unread
         self.names: set[str] = {*self.joints}
         self.repeated: Counter[str] = Counter()
-        self.notes: dict[str, list[int]] = {}  # reason -> lines
 
     def read(self, elements: Iterable[Element]) -> Iterator[Actuator]:
         """The actuators of transmissions, in their order."""
@@ -56,17 +53,8 @@ class UrdfTransmissions:
             except TransmissionFault as fault:
                 self._note(f"a <transmission> is left out: {fault}", element)
 
-    def findings(self) -> Iterator[Finding]:
-        """A note for each reason, with the number of transmissions and the first line."""
-        for why, lines in list(self.notes.items())[:MAX_CAUSES]:
-            times = f" It stands {len(lines)} times." if len(lines) > 1 else ""
-            yield Finding("note", "actuators", f"{why}{times}", "", Source(self.file, lines[0]))
-        if (more := len(self.notes) - MAX_CAUSES) > 0:
-            what = f"{more} more kinds of transmissions are left out."
-            yield Finding("note", "actuators", what, "", Source(self.file))
-
     def _note(self, why: str, element: Element) -> None:
-        self.notes.setdefault(why, []).append(element.line)
+        self.unread.lose("actuators", "", element.source, why, "note")
 
     def _actuator(self, element: Element) -> Actuator:
         kind = _kind(element)
@@ -80,7 +68,7 @@ class UrdfTransmissions:
         if float(inertia) < 0:
             raise TransmissionFault(f"its <{ROTOR_OF_DRAKE}> is below 0.")
         name = self._unused_name(motor)
-        return Actuator(name, joint.name, gear, inertia, source=Source(self.file, element.line))
+        return Actuator(name, joint.name, gear, inertia, source=element.source)
 
     def _joint(self, element: Element) -> Joint:
         """The joint that a transmission names."""

@@ -8,18 +8,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from dalembert.model.findings import Finding
 from dalembert.model.numbers import Literal
-from dalembert.model.origins import (
-    Origin,
-    Source,
-)
+from dalembert.model.origins import Origin
 from dalembert.model.visuals import Visual
-from dalembert.readers.unread import (
+from dalembert.readers.unread import UnreadContent
+from dalembert.readers.urdf_content import (
     KINDS,
     SHAPES,
 )
-from dalembert.readers.xml import Element
+from dalembert.readers.xml import (
+    Element,
+    quoted,
+)
 
 CONTENT = ("origin", "geometry", "material")  # of a shape, each once
 GEOMETRIES: dict[str, tuple[str, ...]] = {  # attributes in the order of the sizes of a Visual
@@ -32,7 +32,6 @@ GEOMETRIES: dict[str, tuple[str, ...]] = {  # attributes in the order of the siz
 Colour = tuple[Any, ...]
 OPAQUE = (Literal("1"),)
 MAX_TEXT = 4096  # characters of a number, a material's name or a mesh's file
-MAX_CAUSES = 20  # notes about shapes; the rest is counted
 SHOWN = 60  # characters of the file quoted in a note
 
 
@@ -41,11 +40,10 @@ class ShapeFault(Exception):
 
 
 class UrdfVisuals:
-    """Reads the shapes of one robot, and collects notes about them."""
+    """Reads the shapes of one robot; notes about them are content that is not read."""
 
-    def __init__(self, robot: Element, file: str):
-        self.file = file
-        self.notes: dict[str, list[int]] = {}  # reason -> lines
+    def __init__(self, robot: Element, unread: UnreadContent):
+        self.unread = unread
         self.given: dict[Element, Colour | None] = {}  # of materials that say one
         self.colours: dict[str, Colour] = {}  # by the name of a material
         for material in _materials(robot):
@@ -58,17 +56,8 @@ class UrdfVisuals:
         shapes = (self._shape(child) for child in link if child.tag in SHAPES)
         return tuple(shape for shape in shapes if shape is not None)
 
-    def findings(self) -> Iterator[Finding]:
-        """A note for each reason, with the number of shapes and the first line."""
-        for why, lines in list(self.notes.items())[:MAX_CAUSES]:
-            times = f" It stands {len(lines)} times." if len(lines) > 1 else ""
-            yield Finding("note", "pictures", f"{why}{times}", "", Source(self.file, lines[0]))
-        if (more := len(self.notes) - MAX_CAUSES) > 0:
-            what = f"{more} more kinds of shapes are left out."
-            yield Finding("note", "pictures", what, "", Source(self.file))
-
     def _note(self, why: str, element: Element) -> None:
-        self.notes.setdefault(why, []).append(element.line)
+        self.unread.lose("pictures", "", element.source, why, "note")
 
     def _shape(self, element: Element) -> Visual | None:
         self._note_unused(element)
@@ -101,9 +90,9 @@ class UrdfVisuals:
         origin = _origin(element.find("origin"))
         colour = self._material_colour(element)
         mesh = _mesh_file(shape) if kind == "mesh" else ""
-        source = Source(self.file, element.line)
+        seen = element.tag == "visual"
         try:
-            return Visual(kind, sizes, origin, colour, mesh, element.tag == "visual", source)
+            return Visual(kind, sizes, origin, colour, mesh, seen, element.source)
         except ValueError as error:
             raise ShapeFault(str(error)) from None
 
@@ -136,7 +125,7 @@ class UrdfVisuals:
         if len(colour) == 3:
             colour += OPAQUE
         if len(colour) != 4 or not all(0 <= x <= 1 for x in colour):
-            rgba = _short(color, "rgba")
+            rgba = quoted(color.get("rgba") or "", SHOWN)
             self._note(f"a colour is not used: rgba={rgba} is not 4 numbers from 0 to 1.", color)
             return None
         return colour
@@ -203,8 +192,3 @@ def _numbers(element: Element, attribute: str) -> tuple[Literal, ...]:
         return tuple(map(Literal, text.split()))
     except ValueError as error:
         raise ShapeFault(f"{attribute}: {error}.") from None
-
-
-def _short(element: Element, attribute: str) -> str:
-    text = element.get(attribute) or ""
-    return repr(text if len(text) <= SHOWN else f"{text[:SHOWN]}...")

@@ -100,6 +100,10 @@ class Element:
         """File and line of its start tag."""
         return Source(self.file, self.line)
 
+    def error(self, message: str) -> ReadError:
+        """The error of this element, with its file and line."""
+        return ReadError(message, self.file, self.line)
+
     def get(self, attribute: str) -> str | None:
         """The attribute's text, None if it is absent."""
         return self.attributes.get(attribute)
@@ -266,7 +270,7 @@ def _without_declaration(text: str, file: str, remarks: list[Finding]) -> str:
             Finding(
                 "note",
                 "XML declaration",
-                f"{_quoted(declaration[0], 80)} is none of XML;",
+                f"{quoted(declaration[0], 80)} is none of XML;",
                 "the file is read all the same.",
                 source,
             )
@@ -274,7 +278,8 @@ def _without_declaration(text: str, file: str, remarks: list[Finding]) -> str:
     return "\n" * len(LINE_END.findall(text, 0, declaration.end())) + text[declaration.end() :]
 
 
-def _quoted(text: str, length: int = SHOWN) -> str:
+def quoted(text: str, length: int = SHOWN) -> str:
+    """A text of the file as it stands in messages: on one line, and not too long."""
     return repr(text if len(text) <= length else f"{text[: length - 3]}...")
 
 
@@ -368,9 +373,9 @@ class _ElementBuilder:
         if reason == expat.errors.XML_ERROR_NO_ELEMENTS:
             return f"the file ends inside {inside}" if inside else "there is no XML element"
         if reason == expat.errors.XML_ERROR_TAG_MISMATCH:
-            return f"{_quoted('</' + near.partition('>')[0] + '>')} where {inside} is still open"
+            return f"{quoted('</' + near.partition('>')[0] + '>')} where {inside} is still open"
         if reason == expat.errors.XML_ERROR_SYNTAX and not self.open:
-            return f"Start tag expected, found {_quoted(near)}"
+            return f"Start tag expected, found {quoted(near)}"
         if reason == expat.errors.XML_ERROR_INVALID_TOKEN:
             comment = data.rfind(b"<!--", 0, at) > data.rfind(b"-->", 0, at)
             reason = (
@@ -386,7 +391,7 @@ class _ElementBuilder:
                 f"Entity {name[1].decode('utf-8', 'replace')!r} not defined" if name else reason
             )
         return (
-            f"{WORDS.get(reason, reason)}, near {_quoted(near)}"
+            f"{WORDS.get(reason, reason)}, near {quoted(near)}"
             if near
             else WORDS.get(reason, reason)
         )

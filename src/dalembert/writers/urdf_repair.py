@@ -4,10 +4,7 @@ that are exchanged, inertias that are impossible. All else, comments and layout 
 
 from __future__ import annotations
 
-from collections.abc import (
-    Iterator,
-    Mapping,
-)
+from collections.abc import Mapping
 from difflib import unified_diff
 from types import MappingProxyType
 from typing import NamedTuple
@@ -35,11 +32,11 @@ from dalembert.model.origins import (
     Source,
 )
 from dalembert.model.parts import Body
-from dalembert.readers.unread import (
-    KINDS,
-    MOMENTS,
-)
+from dalembert.model.repairs import LOWER_TRIANGLE
+from dalembert.readers.noise import NOISE
+from dalembert.readers.read_file import MOMENTS
 from dalembert.readers.urdf import read_urdf
+from dalembert.readers.urdf_content import KINDS
 from dalembert.readers.xml import parsed
 from dalembert.writers.element_spans import (
     ElementSpan,
@@ -307,20 +304,14 @@ def _empty_element(tag: str, attributes: Mapping[str, str]) -> str:
 
 
 def _written_moments(body: Body, origin: ElementSpan | None) -> dict[str, str]:
-    """Moments of a body as texts, in the axes of an <origin>."""
-    roll, pitch, yaw = (float(x) for x in ((origin and origin.get("rpy")) or "0 0 0").split())
-    R = Origin.rpy((0, 0, 0), roll, pitch, yaw).transform(float).R.matrix()
-    axes = np.array(R, dtype=float)
-    tensor = np.array(body.tensor(), dtype=float)
-    return {name: f"{x:.{DIGITS}g}" for name, x in _entries(axes.T @ tensor @ axes)}
-
-
-def _entries(tensor: np.ndarray) -> Iterator[tuple[str, float]]:
-    places = ((0, 0), (0, 1), (1, 1), (0, 2), (1, 2), (2, 2))
-    for name, place in zip(MOMENTS, places, strict=True):
-        x = float(tensor[place])
-        noise = 1e-12 * float(np.abs(tensor).max())
-        yield name, 0.0 if abs(x) < noise else x
+    """Moments of a body as texts, in the axes of an <origin>; rounding noise is 0."""
+    rpy = (origin and origin.get("rpy")) or "0 0 0"
+    turned = Origin.rpy((0, 0, 0), *map(float, rpy.split()))
+    axes = np.array(turned.transform(float).R.matrix(), dtype=float)
+    tensor = axes.T @ np.array(body.tensor(), dtype=float) @ axes
+    tensor[np.abs(tensor) < NOISE * np.abs(tensor).max()] = 0
+    moments = (tensor[place] for place in LOWER_TRIANGLE)
+    return {name: f"{moment:.{DIGITS}g}" for name, moment in zip(MOMENTS, moments, strict=True)}
 
 
 def _number(text: str | None) -> float | None:

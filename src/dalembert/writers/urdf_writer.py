@@ -30,6 +30,7 @@ from dalembert.model.parts import (
     Mimic,
 )
 from dalembert.model.visuals import Visual
+from dalembert.readers.read_file import MOMENTS
 from dalembert.writers.losses import Losses
 from dalembert.writers.numerals import (
     UNLIMITED,
@@ -51,7 +52,6 @@ from dalembert.writers.xml_elements import (
     xml_element,
 )
 
-MOMENTS = ("ixx", "ixy", "iyy", "ixz", "iyz", "izz")  # the order of Body.inertia
 SIMPLE = "transmission_interface/SimpleTransmission"
 DRAKE = "http://drake.mit.edu"
 BY_FORCE = "hardware_interface/EffortJointInterface"

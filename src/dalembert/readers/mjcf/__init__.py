@@ -9,14 +9,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from dalembert.errors import (
-    ModelError,
-    ReadError,
-)
-from dalembert.model.findings import (
-    Finding,
-    listed,
-)
+from dalembert.errors import ReadError
+from dalembert.model.findings import Finding
 from dalembert.model.mechanism import Mechanism
 from dalembert.model.parts import Frame
 from dalembert.readers.formats import ReadingOptions
@@ -43,7 +37,7 @@ from dalembert.readers.mjcf.includes import (
 from dalembert.readers.mjcf.lost_mechanics import lost_mechanics
 from dalembert.readers.mjcf.model_folder import ModelFolder
 from dalembert.readers.mjcf.motors import Motors
-from dalembert.readers.mjcf.unused_content import unused_content
+from dalembert.readers.read_file import causes_named
 from dalembert.readers.xml import (
     Element,
     parsed,
@@ -56,10 +50,9 @@ def read(data: bytes, file: str, options: ReadingOptions) -> Mechanism:
     root, remarks, _ = parsed(data, file, options.encoding, MAX_NESTED)
     if root.tag == "mujocoinclude":
         why = "<mujocoinclude> is a part of a model: load the file that includes it."
-        raise ReadError(why, file, root.line)
+        raise root.error(why)
     if root.tag != "mujoco":
-        why = f"the root element is <{root.tag[:60]}>, expected <mujoco>."
-        raise ReadError(why, file, root.line)
+        raise root.error(f"the root element is <{root.tag[:60]}>, expected <mujoco>.")
     folder = ModelFolder(file, options.mesh_folders)
     included = IncludedFiles(folder, file)
     canonical = CanonicalModel()
@@ -68,7 +61,7 @@ def read(data: bytes, file: str, options: ReadingOptions) -> Mechanism:
     compiled = compiled_model(canonical, folder, file)
     check_finite(compiled)
     reading = AngleReading(options.angle_tolerance if options.exact_angles else None)
-    found = [*remarks, *included.remarks, *compiled.remarks, *unused_content(canonical)]
+    found = [*remarks, *included.remarks, *compiled.remarks, *canonical.unread.findings()]
     try:
         return _mechanism(compiled, reading, _name(root, file), found)
     except ValueError as error:  # a product of numbers of the file that is too large
@@ -91,7 +84,7 @@ def _mechanism(
     actuators = motors.actuators()
     remarks = [*remarks, *renamed, *_undrawn(compiled, without), *lost_mechanics(compiled)]
     remarks += [*equalities.remarks, *_softness(constraints), *motors.remarks]
-    try:
+    with causes_named(remarks):
         mechanism = Mechanism(
             name,
             tuple(chains.bodies),
@@ -103,9 +96,6 @@ def _mechanism(
             actuators=actuators,
         )
         return mechanism.constrained(*constraints) if constraints else mechanism
-    except ModelError as error:
-        findings = [*error.findings, *(f for f in remarks if f.severity == "error")]
-        raise ModelError(listed(findings), tuple(findings)) from None
 
 
 def _name(root: Element, file: str) -> str:

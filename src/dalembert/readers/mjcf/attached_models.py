@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import NoReturn
 
 from dalembert.errors import ReadError
 from dalembert.readers.mjcf.canonical_xml import (
@@ -32,7 +31,7 @@ def add_attached(canonical: CanonicalModel, included: IncludedFiles) -> None:
     for alias, model in list(canonical.models.items()):
         path = included.folder.find(model.file)
         if path is None:
-            _fail(f"<model>: {included.folder.why_not(model.file)}", model)
+            raise _error(f"<model>: {included.folder.why_not(model.file)}", model)
         root, own = _document(path, model, included)
         canonical.begin(alias, _base(path, included))
         before = canonical.count
@@ -50,10 +49,12 @@ def _document(
     data = included.folder.content(path, MAX_INCLUDED_BYTES, model.source)
     file = included.shown(path)
     if not data.strip():
-        _fail(f"<model>: {model.file[:80]!r} is empty.", model)
+        raise _error(f"<model>: {model.file[:80]!r} is empty.", model)
     root, remarks, _ = parsed(data, file, depth=MAX_NESTED)
     if root.tag != "mujoco":
-        _fail(f"<model>: the root element of {model.file[:80]!r} is <{root.tag[:60]}>.", model)
+        raise _error(
+            f"<model>: the root element of {model.file[:80]!r} is <{root.tag[:60]}>.", model
+        )
     own = IncludedFiles(included.folder, file)
     own.remarks += remarks
     return root, own
@@ -69,5 +70,5 @@ def _base(path: Path, included: IncludedFiles) -> str:
     return "" if base == "." else base
 
 
-def _fail(message: str, model: ModelFile) -> NoReturn:
-    raise ReadError(message, model.source.file, model.source.line)
+def _error(message: str, model: ModelFile) -> ReadError:
+    return ReadError(message, model.source.file, model.source.line)

@@ -10,7 +10,6 @@ from dataclasses import (
     dataclass,
     field,
 )
-from typing import NoReturn
 from xml.sax.saxutils import quoteattr
 
 from dalembert.errors import (
@@ -36,6 +35,11 @@ from dalembert.readers.mjcf.known_elements import (
     known_attributes,
     known_children,
 )
+from dalembert.readers.mjcf.unused_topics import (
+    shown,
+    topic_of,
+)
+from dalembert.readers.unread import UnreadContent
 from dalembert.readers.xml import Element
 
 NOT_FINITE = re.compile(r"(?<![\w.])[+-]?(nan|inf|infinity)(?![\w.])", re.IGNORECASE)
@@ -91,8 +95,7 @@ class CanonicalModel:
 
     lines: list[str] = field(default_factory=list)
     sources: list[Source] = field(default_factory=list)
-    unused: dict[str, list[Source]] = field(default_factory=dict)
-    lost: dict[str, list[Source]] = field(default_factory=dict)
+    unread: UnreadContent = field(default_factory=UnreadContent)
     meshes: dict[str, MeshFile] = field(default_factory=dict)
     models: dict[str, ModelFile] = field(default_factory=dict)
     attached: Counter[str] = field(default_factory=Counter)
@@ -145,7 +148,7 @@ class CanonicalModel:
         """Count an element and its copies."""
         self.count += 1
         if self.count > MAX_KEPT:
-            _fail(f"more than MAX_KEPT = {MAX_KEPT} elements.", element)
+            raise element.error(f"more than MAX_KEPT = {MAX_KEPT} elements.")
         self.repeat(times - 1, "<replicate>", element.source)
 
     def repeat(self, copies: int, what: str, source: Source) -> None:
@@ -168,12 +171,12 @@ class CanonicalModel:
             if name.startswith("xmlns:"):
                 continue
             if name not in known and name not in READ.get(kind, ()):
-                _refuse_attribute(element, name, known)
+                raise _unknown_attribute(element, name, known)
             if name not in READ.get(kind, ()):
                 self._note(f"{element.tag} {name}", element)
                 continue
             if name not in NAMES and NOT_FINITE.search(value):
-                _fail(f"<{element.tag}> {name} is not finite. Give a number.", element)
+                raise element.error(f"<{element.tag}> {name} is not finite. Give a number.")
             if name == "params":
                 _check_parameters(value, element)
             if element.tag == "compiler" and name in FOLDERS:
@@ -187,15 +190,15 @@ class CanonicalModel:
         within = f"{element.tag}/{child.tag}"
         for name in (within, child.tag):
             if name in REFUSED:
-                _fail(f"<{child.tag}> in <{element.tag}> is not read. {REFUSED[name]}", child)
+                raise child.error(f"<{child.tag}> in <{element.tag}> is not read. {REFUSED[name]}")
         if child.tag == "deformable" and (flex := child.find("flex")):
-            _fail(f"<flex> in <deformable> is not read. {REFUSED['deformable/flex']}", flex)
+            raise flex.error(f"<flex> in <deformable> is not read. {REFUSED['deformable/flex']}")
         kept = child.tag in children_of(parent, element.tag)
         if not kept and known_attributes(element.tag, child.tag) is None:
             known = known_children(element.tag)
             similar = nearest(child.tag[:LIKE], known)
             hint = f" Did you mean <{similar}>?" if similar else ""
-            _fail(f"<{element.tag}> has no <{child.tag[:LIKE]}>.{hint}", child)
+            raise child.error(f"<{element.tag}> has no <{child.tag[:LIKE]}>.{hint}")
         if kept and child.tag == "geom" and "hfield" in child.attributes:
             self._note("geom hfield", child)
             return False
@@ -208,8 +211,10 @@ class CanonicalModel:
 
     def _note(self, label: str, element: Element) -> None:
         """Remember something that is not used."""
-        notes = self.lost if label in LOST else self.unused
-        notes.setdefault(label, []).append(element.source)
+        if label in LOST:
+            self.unread.lose(shown(label), LOST[label], element.source)
+        else:
+            self.unread.leave(shown(label), element.source, "note", topic_of(label))
 
     def _name_mesh(self, element: Element, attributes: dict[str, str]) -> None:
         """Give a mesh a name of its own, and a file's name that says nothing of this machine."""
@@ -227,12 +232,12 @@ class CanonicalModel:
         """Give an attached model a file's name that says nothing of this machine."""
         file = attributes.get("file")
         if not file:
-            _fail("<model> has no file.", element)
+            raise element.error("<model> has no file.")
         if len(self.starts) > 1:
             why = "<model> in a model that is attached itself is not read. Write both in one file."
-            _fail(why, element)
+            raise element.error(why)
         if len(self.models) >= MAX_MODELS:
-            _fail(f"more than MAX_MODELS = {MAX_MODELS} models are attached.", element)
+            raise element.error(f"more than MAX_MODELS = {MAX_MODELS} models are attached.")
         attributes["file"] = f"model{len(self.models)}.xml"
         self.models[attributes["file"]] = ModelFile(element.get("name"), file, element.source)
 
@@ -253,26 +258,22 @@ def _repetitions(element: Element) -> int:
     """The count of a <replicate>, at most MAX_REPEATED + 2."""
     text = (element.get("count") or "").strip()
     if not re.fullmatch(r"[0-9]{1,9}", text):
-        _fail(f"<replicate> count={text[:LIKE]!r}: expected a whole number.", element)
+        raise element.error(f"<replicate> count={text[:LIKE]!r}: expected a whole number.")
     return min(int(text), MAX_REPEATED + 2)
 
 
-def _refuse_attribute(element: Element, name: str, known: tuple[str, ...]) -> NoReturn:
+def _unknown_attribute(element: Element, name: str, known: tuple[str, ...]) -> ReadError:
     similar = nearest(name[:LIKE], known)
     hint = f" Did you mean {similar!r}?" if similar else ""
-    _fail(f"<{element.tag}> has no attribute {name[:LIKE]!r}.{hint}", element)
+    return element.error(f"<{element.tag}> has no attribute {name[:LIKE]!r}.{hint}")
 
 
 def _check_parameters(text: str, element: Element) -> None:
     """Raise for a shape of a mesh that is too fine."""
     numbers = [float(x) for x in DECIMAL.findall(text)]
     if max(numbers, default=0) > MAX_PARAMETER:
-        _fail(f"<mesh> params: {text[:LIKE]!r} has a number above {MAX_PARAMETER}.", element)
+        raise element.error(f"<mesh> params: {text[:LIKE]!r} has a number above {MAX_PARAMETER}.")
 
 
 def _quoted(value: str) -> str:
     return quoteattr(CONTROL.sub(" ", value))
-
-
-def _fail(message: str, element: Element) -> NoReturn:
-    raise ReadError(message, element.file, element.line)

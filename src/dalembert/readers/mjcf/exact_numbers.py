@@ -106,15 +106,21 @@ class AngleReading(NamedTuple):
 
     def _turns_of_axes(self, quaternion: Any) -> tuple[tuple[Any, Number], ...]:
         """Yaw, pitch and roll, if all are multiples of pi/12; else none."""
-        R = rotation_matrix(quaternion)
-        pitch = math.atan2(-R[2, 0], math.hypot(R[0, 0], R[1, 0]))
-        if abs(abs(pitch) - QUARTER) < SNAP:
-            yaw, roll = 0.0, math.atan2(-R[1, 2], R[1, 1])
-        else:
-            yaw, roll = math.atan2(R[1, 0], R[0, 0]), math.atan2(R[2, 1], R[2, 2])
-        angles = [self.angle(x) for x in (roll, pitch, yaw)]
-        known = all(a == 0 or not isinstance(a, (float, Literal)) for a in angles)
-        return Origin.rpy((0, 0, 0), *angles).rotations if known else ()
+        angles = [self.angle(x) for x in roll_pitch_yaw(rotation_matrix(quaternion))]
+        if any(isinstance(angle, (float, Literal)) and angle != 0 for angle in angles):
+            return ()
+        return Origin.rpy((0, 0, 0), *angles).rotations
+
+
+def roll_pitch_yaw(R: np.ndarray) -> tuple[float, float, float]:
+    """Angles of R = Rz(yaw) Ry(pitch) Rx(roll); no yaw where the pitch is a quarter turn."""
+    pitch = math.atan2(-R[2, 0], math.hypot(R[0, 0], R[1, 0]))
+    if abs(abs(pitch) - QUARTER) < SNAP:
+        roll = math.atan2(-R[1, 2], R[1, 1])
+        return roll, pitch, 0.0
+    roll = math.atan2(R[2, 1], R[2, 2])
+    yaw = math.atan2(R[1, 0], R[0, 0])
+    return roll, pitch, yaw
 
 
 def rotation_matrix(quaternion: Any) -> np.ndarray:

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import NoReturn
 
-from dalembert.errors import ReadError
 from dalembert.model.findings import Finding
 from dalembert.readers.mjcf.model_folder import (
     MAX_INCLUDED_BYTES,
@@ -34,7 +32,7 @@ class IncludedFiles:
         """The element with the content of files in place of each <include> inside."""
         self.count += 1
         if depth > MAX_NESTED or self.count > MAX_ELEMENTS:
-            _fail("included files nest too deep, or have too many elements.", element)
+            raise element.error("included files nest too deep, or have too many elements.")
         children: list[Element] = []
         for child in element:
             if child.tag == "include":
@@ -55,23 +53,19 @@ class IncludedFiles:
         """Elements of the file of an <include>."""
         name = include.get("file")
         if not name:
-            _fail("<include> has no file. Write <include file=.../>.", include)
+            raise include.error("<include> has no file. Write <include file=.../>.")
         if "prefix" in include.attributes:
-            _fail("<include prefix=...> is not read. Write the names in the file.", include)
+            raise include.error("<include prefix=...> is not read. Write the names in the file.")
         beside = () if include.file.startswith("<") else (Path(include.file).resolve().parent,)
         path = self.folder.find(name, beside)
         if path is None:
-            _fail(f"<include>: {self.folder.why_not(name)}", include)
+            raise include.error(f"<include>: {self.folder.why_not(name)}")
         if path in self.opened or len(self.opened) > MAX_INCLUDES:
-            _fail(f"<include>: {name[:80]!r} is included a second time.", include)
+            raise include.error(f"<include>: {name[:80]!r} is included a second time.")
         self.opened.add(path)
         data = self.folder.content(path, MAX_INCLUDED_BYTES, include.source)
         if not data.strip():
-            _fail(f"<include>: {name[:80]!r} is empty.", include)
+            raise include.error(f"<include>: {name[:80]!r} is empty.")
         root, remarks, _ = parsed(data, self.shown(path), depth=MAX_NESTED)
         self.remarks += remarks
         return self.expand(root, depth + 1).children
-
-
-def _fail(message: str, element: Element) -> NoReturn:
-    raise ReadError(message, element.file, element.line)

@@ -28,7 +28,6 @@ from dalembert.model.mechanism import Mechanism
 from dalembert.model.numbers import (
     Literal,
     Number,
-    as_exact,
 )
 from dalembert.model.origins import Origin
 from dalembert.model.parts import (
@@ -36,11 +35,12 @@ from dalembert.model.parts import (
     Frame,
     Joint,
 )
-from dalembert.model.validation import MAX_LINKS
 from dalembert.readers.formats import ReadingOptions
-from dalembert.readers.noise import (
-    noise_finding,
-    without_noise,
+from dalembert.readers.read_file import (
+    MOMENTS,
+    causes_named,
+    limited,
+    turned_tensor,
 )
 from dalembert.readers.sdf.pose_graph import (
     MODEL,
@@ -57,9 +57,7 @@ from dalembert.readers.xml import (
     Element,
     parsed,
 )
-from dalembert.spatial.vectors import Matrix
 
-MOMENTS = ("ixx", "ixy", "iyy", "ixz", "iyz", "izz")  # the order of Body.inertia
 WORLD_GRAVITY = (0, 0, Literal("-9.8"))  # of a <world> that says none
 VERSION = re.compile(r"([0-9]{1,4})\.([0-9]{1,4})")
 FLATTEN = "`gz sdf -p FILE` writes included models into one file."
@@ -104,29 +102,27 @@ class _SdfReader:
             gravity = WORLD_GRAVITY if given is None else self.file.numbers(given, 3, "gravity")
         self._refuse_others(root, world)
         if not models:
-            self.file.fail("there is no <model>.", root)
+            raise root.error("there is no <model>.")
         prefixes = self._prefixes(models)
         readers = [
             _ModelReader(self, model, version, prefix)
             for model, prefix in zip(models, prefixes, strict=True)
         ]
         self._hang(readers)
-        if self.file.tolerance is not None:
-            self.bodies, self.joints, zeroed = without_noise(self.bodies, self.joints)
-            if zeroed:
-                self.file.remarks.append(noise_finding(zeroed))
-        self.file.remarks += self.file.findings()
-        return Mechanism(
-            models[0].get("name") or "model",
-            tuple(self.bodies),
-            tuple(self.joints),
-            tuple(self.frames),
-            gravity,
-            file=self.file.name,
-            remarks=tuple(self.file.remarks),
-            constraints=tuple(self.constraints),
-            principles=("chetaev",) * len(self.constraints),
-        )
+        bodies, joints = self.file.without_noise(self.bodies, self.joints)
+        remarks = tuple(self.file.findings())
+        with causes_named(remarks):
+            return Mechanism(
+                models[0].get("name") or "model",
+                tuple(bodies),
+                tuple(joints),
+                tuple(self.frames),
+                gravity,
+                file=self.file.name,
+                remarks=remarks,
+                constraints=tuple(self.constraints),
+                principles=("chetaev",) * len(self.constraints),
+            )
 
     def _prefixes(self, models: list[Element]) -> list[str]:
         """Texts before the names of parts of each model; none of a single one."""
@@ -148,7 +144,7 @@ class _SdfReader:
             for tag in ("include", "joint") if parent is not None else ():
                 assert parent is not None
                 if (element := parent.find(tag)) is not None:
-                    self.file.fail(f"<{tag}> in <{parent.tag}> is not read. {FLATTEN}", element)
+                    raise element.error(f"<{tag}> in <{parent.tag}> is not read. {FLATTEN}")
 
     def _hang(self, readers: list[_ModelReader]) -> None:
         """Put root links on the world, unless there is one alone, and it is where the model is."""
@@ -171,7 +167,7 @@ class _SdfReader:
         held = is_base or reader.is_static
         place = reader.in_world(link)
         joint_type = Fixed() if held else Free()
-        source = self.file.source(reader.model)
+        source = reader.model.source
         self.joints.insert(0, Joint(f"{name}.root", joint_type, WORLD, name, place, source=source))
         if not held:
             why = "no joint connects it with the world: it floats on a free joint,"
@@ -195,7 +191,7 @@ class _ModelReader:
         for link in self._all_links():
             parts.bodies.append(self._body(link))
         gears = []
-        for joint in self._all("joint"):
+        for joint in limited(model, "joint"):
             is_gear = self.readers.kind(joint) == "gearbox"
             gears += [joint] if is_gear else []
             if not is_gear:
@@ -204,20 +200,11 @@ class _ModelReader:
             self._read_gearbox(gear)
         parts.frames += self._frames()
 
-    def _all(self, tag: str) -> list[Element]:
-        elements = self.model.all(tag)
-        if len(elements) > MAX_LINKS:
-            count = len(elements)
-            self.file.fail(
-                f"{count} {tag}s, the limit MAX_LINKS is {MAX_LINKS}.", elements[MAX_LINKS]
-            )
-        return elements
-
     def _all_links(self) -> list[Element]:
         links = links_of(self.model)
         if not links:
-            self.file.fail(f"model {self.model.get('name')!r} has no <link>.", self.model)
-        for link in self._all("link"):
+            raise self.model.error(f"model {self.model.get('name')!r} has no <link>.")
+        for link in limited(self.model, "link"):
             if link.get("name") == WORLD:
                 why = "a link has the name of the world;"
                 self.file.remark("note", "link 'world'", why, "it is taken for it.", link)
@@ -226,8 +213,8 @@ class _ModelReader:
     def _refuse_nested(self) -> None:
         for tag in ("model", "include"):
             if (element := self.model.find(tag)) is not None:
-                self.file.fail(
-                    f"<{tag}> in <model> is not read. Merge the models into one. {FLATTEN}", element
+                raise element.error(
+                    f"<{tag}> in <model> is not read. Merge the models into one. {FLATTEN}"
                 )
 
     def renamed(self, name: str) -> str:
@@ -254,7 +241,7 @@ class _ModelReader:
         if gravity is not None and not self.file.flag(link, "gravity"):
             self.file.remark("error", owner, "it is to feel no gravity;", "it does.", gravity)
         visuals = shapes_of(link, self.file)
-        source = self.file.source(link)
+        source = link.source
         inertial = link.find("inertial")
         if inertial is None:
             why = "it has no <inertial>;"
@@ -293,16 +280,10 @@ class _ModelReader:
             else self.file.number(inertia, name, 0, owner)
             for name in MOMENTS
         ]
-        if not origin.rotations:
-            return tuple(entries)
-        rotation = Origin((0, 0, 0), origin.rotations).transform(as_exact).R
-        (xx, xy, xz), (_, yy, yz), (_, _, zz) = rotation.conjugate_symmetric(
-            Matrix.symmetric(*entries)
-        )
-        return xx, xy, yy, xz, yz, zz
+        return turned_tensor(tuple(entries), origin)
 
     def _frames(self) -> Iterator[Frame]:
-        for element in self.model.all("frame"):
+        for element in limited(self.model, "frame"):
             name = element.get("name") or ""
             link = self.graph.link_of(name)
             self.file.take(element, "pose")
@@ -311,7 +292,7 @@ class _ModelReader:
             if link == WORLD:
                 link = next(self.roots(), WORLD)
             origin = seen_from(self.graph.place(link), self.graph.place(name))
-            source = self.file.source(element)
+            source = element.source
             yield Frame(self.renamed(name), self.renamed(link), origin, source)
 
     def _canonical_link(self) -> str:
@@ -328,12 +309,12 @@ class _ModelReader:
         parent = self._end(element, "parent", owner)
         child = self._end(element, "child", owner)
         if child == WORLD:
-            self.file.fail(f"{owner}: its child is the world. Exchange parent and child.", element)
+            raise element.error(f"{owner}: its child is the world. Exchange parent and child.")
         place = self.graph.place(name)
         in_parent = self._seen_from(parent, place)
         in_child = seen_from(self.graph.place(child), place)
         data = self.readers.data(element)
-        source = self.file.source(element)
+        source = element.source
         if child in self.inner:
             first = (self.renamed(parent), in_parent)
             second = (self.renamed(child), in_child)
@@ -362,7 +343,7 @@ class _ModelReader:
     def _put_between(self, joint: str, child: str, in_child: Origin, element: Element) -> str:
         """The name of a body without mass in a joint's frame, to which the child is fixed."""
         name = f"{self.renamed(joint)}.frame"
-        source = self.file.source(element)
+        source = element.source
         self.parts.bodies.append(Body(name, source=source))
         origin = seen_from(in_child, Origin())
         fixed = f"{self.renamed(joint)}.fixed"
@@ -395,7 +376,7 @@ class _ModelReader:
                 self.file.remark("error", owner, why, "the gearbox is not read.", element)
                 return
             factors[self.renamed(self.inner[link])] = factor * turn
-        source = self.file.source(element)
+        source = element.source
         coupling = Coupling(self.renamed(name), factors, 0, "rad", source)
         self.parts.constraints.append(coupling)
 

@@ -7,7 +7,6 @@ from typing import (
     NamedTuple,
 )
 
-from dalembert.errors import ReadError
 from dalembert.model.numbers import (
     as_exact,
     as_float,
@@ -40,7 +39,9 @@ class PoseGraph:
         self.pose = file.pose(model, f"model {model.get('name')!r}")
         self.frames: dict[str, PlacedFrame] = {}
         self.placed: dict[str, Origin] = {MODEL: Origin(), WORLD: seen_from(self.pose, Origin())}
+        self.links = {MODEL: MODEL, WORLD: WORLD}  # by the name of what is fixed to them
         for link in links_of(model):
+            self.links[link.get("name") or ""] = link.get("name") or ""
             self._put(link, f"link {link.get('name')!r}", MODEL, "")
         for joint in model.all("joint"):
             child = file.text(joint, "child", f"joint {joint.get('name')!r}")
@@ -52,7 +53,7 @@ class PoseGraph:
     def _put(self, element: Element, owner: str, within: str, attached: str) -> None:
         name = self.file.identifier(element)
         if name in self.frames or name in (MODEL, WORLD):
-            self.file.fail(f"{owner}: the name is used twice, or reserved. Rename it.", element)
+            raise element.error(f"{owner}: the name is used twice, or reserved. Rename it.")
         pose = element.find("pose")
         given = pose is not None and (pose.get("relative_to") or pose.get("frame"))
         placement = self.file.pose(element, owner)
@@ -66,12 +67,13 @@ class PoseGraph:
         ReadError
             There is no such frame, or it is placed in itself.
         """
-        chain: list[str] = []
+        chain: dict[str, None] = {}  # names, in their order
         while name not in self.placed:
             if name in chain:
-                self.file.fail(f"frame {name!r} is placed in itself.", self.frames[name].element)
-            chain.append(name)
-            name = self._frame(name, chain).within
+                raise self.frames[name].element.error(f"frame {name!r} is placed in itself.")
+            asking = next(reversed(chain), "")
+            chain[name] = None
+            name = self._frame(name, asking).within
         for inner in reversed(chain):
             self.placed[inner] = joined(self.placed[name], self.frames[inner].pose)
             name = inner
@@ -80,30 +82,26 @@ class PoseGraph:
     def link_of(self, name: str) -> str:
         """The link that a frame is fixed to; 'world' and '__model__' are themselves."""
         passed: set[str] = set()
-        while name not in (MODEL, WORLD):
-            frame = self._frame(name, [name])
-            if frame.element.tag == "link":
-                return name
+        while name not in self.links:
+            frame = self._frame(name, "")
             if name in passed:
-                self.file.fail(f"frame {name!r} is fixed to itself.", frame.element)
+                raise frame.element.error(f"frame {name!r} is fixed to itself.")
             passed.add(name)
             name = frame.attached
-        return name
+        self.links |= dict.fromkeys(passed, self.links[name])
+        return self.links[name]
 
-    def _frame(self, name: str, chain: list[str]) -> PlacedFrame:
+    def _frame(self, name: str, asking: str) -> PlacedFrame:
+        """The frame of a name, which the frame `asking` is placed in."""
         if name in self.frames:
             return self.frames[name]
-        asking = self.frames[chain[-2]].element if len(chain) > 1 else self.model
+        element = self.frames[asking].element if asking else self.model
         if "::" in name:
-            raise ReadError(
+            raise element.error(
                 f"{name[:60]!r} is in a nested model, which is not read: `gz sdf -p` of the file, and "
-                "models merged, are.",
-                self.file.name,
-                asking.line,
+                "models merged, are."
             )
-        raise ReadError(
-            f"there is no link, joint or frame {name[:60]!r}.", self.file.name, asking.line
-        )
+        raise element.error(f"there is no link, joint or frame {name[:60]!r}.")
 
 
 def links_of(model: Element) -> list[Element]:

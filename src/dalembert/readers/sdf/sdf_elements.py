@@ -3,44 +3,32 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from dataclasses import (
     dataclass,
     field,
 )
-from typing import NoReturn
 
-from dalembert.errors import (
-    ReadError,
-    nearest,
-)
+from dalembert.errors import nearest
 from dalembert.expr import known_zero
-from dalembert.model.findings import Finding
 from dalembert.model.numbers import (
     Literal,
     Number,
 )
-from dalembert.model.origins import (
-    Origin,
-    Source,
-)
+from dalembert.model.origins import Origin
+from dalembert.readers.read_file import ReadFile
 from dalembert.readers.xml import (
     TEXT_KEPT,
     Element,
 )
-from dalembert.spatial.angles import (
-    SNAP,
-    PiMultiple,
-    snapped,
-)
+from dalembert.spatial.angles import PiMultiple
 from dalembert.spatial.rotations import (
     axis_angle_of,
     from_quaternion,
 )
 
 SHOWN = 60  # characters of a text quoted in a message
-MAX_CAUSES = 20  # kinds of content listed as not used; the rest is counted
-MAX_KINDS = 1000  # kinds that are told apart
+MAX_HINTS = 1000  # different tags compared for a hint
+LIKENESS = 0.75  # of a tag to the one that was meant, by difflib
 TRUE = ("true", "1")
 REPEATED = ("link", "joint", "frame", "model", "visual", "collision")
 HARMLESS = frozenset(
@@ -52,46 +40,25 @@ HARMLESS = frozenset(
 
 
 @dataclass
-class SdfFile:
-    """The file that is read: its numbers, and findings about it.
+class SdfFile(ReadFile):
+    """The SDF file that is read: numbers and poses of elements, and children that are not read."""
 
-    tolerance : of angles that are read as multiples of pi/12 [rad]; None: numbers as they are
-    """
-
-    name: str
-    tolerance: float | None
-    remarks: list[Finding]
-    unused: dict[tuple[str, str], list[int]] = field(default_factory=dict)  # (what, fix) -> lines
-    angles: list[tuple[float, int]] = field(default_factory=list)  # difference [rad], line
-
-    def source(self, element: Element) -> Source:
-        """File and line of an element."""
-        return Source(self.name, element.line)
-
-    def fail(self, message: str, element: Element) -> NoReturn:
-        """Raise a ReadError with the line of an element."""
-        raise ReadError(message, self.name, element.line)
-
-    def remark(self, severity: str, owner: str, why: str, fix: str, element: Element) -> None:
-        """Remember a finding."""
-        self.remarks.append(Finding(severity, owner, why, fix, self.source(element)))
-
-    # --- texts and numbers ---
+    hints: dict[tuple[str, tuple[str, ...]], str] = field(default_factory=dict)
 
     def identifier(self, element: Element, owner: str = "") -> str:
         """The attribute `name` of an element."""
         name = element.get("name") or ""
         if not name.strip():
-            self.fail(f"{owner}<{element.tag}> has no name.", element)
+            raise element.error(f"{owner}<{element.tag}> has no name.")
         return name
 
     def text(self, parent: Element, tag: str, owner: str) -> str:
         """The text of a child that must be there."""
         child = parent.find(tag)
         if child is None:
-            self.fail(f"{owner} has no <{tag}>.", parent)
+            raise parent.error(f"{owner} has no <{tag}>.")
         if not child.text:
-            self.fail(f"{owner}: <{tag}> is empty.", child)
+            raise child.error(f"{owner}: <{tag}> is empty.")
         return child.text
 
     def number(self, parent: Element, tag: str, default: Number, owner: str) -> Number:
@@ -112,11 +79,11 @@ class SdfFile:
         if len(element.text) >= TEXT_KEPT or len(texts) != count:
             expected = "a number" if count == 1 else f"{count} numbers separated by spaces"
             shown = element.text[:SHOWN]
-            self.fail(f"{owner}: <{element.tag}> is {shown!r}, expected {expected}.", element)
+            raise element.error(f"{owner}: <{element.tag}> is {shown!r}, expected {expected}.")
         try:
             return tuple(map(Literal, texts))
         except ValueError as error:
-            self.fail(f"{owner}: <{element.tag}>: {error}.", element)
+            raise element.error(f"{owner}: <{element.tag}>: {error}.") from None
 
     def flag(self, parent: Element, tag: str) -> bool:
         """Whether a child says true."""
@@ -133,7 +100,7 @@ class SdfFile:
             return Origin(tuple(xyz), self._turn(element, (w, x, y, z), owner))
         *xyz, roll, pitch, yaw = self.numbers(element, 6, owner)
         in_degrees = (element.get("degrees") or "").lower() in TRUE
-        angles = (self._angle(a, in_degrees, element.line) for a in (roll, pitch, yaw))
+        angles = (self._angle(a, in_degrees, element, owner) for a in (roll, pitch, yaw))
         return Origin.rpy(tuple(xyz), *angles)
 
     def _turn(
@@ -142,30 +109,15 @@ class SdfFile:
         values = [float(x) for x in quaternion]
         norm = math.hypot(*values)
         if norm == 0:
-            self.fail(f"{owner}: the quaternion of <pose> is 0 and has no direction.", element)
+            raise element.error(f"{owner}: the quaternion of <pose> is 0 and has no direction.")
         w, x, y, z = (value / norm for value in values)
         axis, angle = axis_angle_of(from_quaternion(w, x, y, z).matrix())
         return () if angle == 0 else ((tuple(axis), angle),)
 
-    def _angle(self, angle: Number, in_degrees: bool, line: int) -> Number:
-        if in_degrees:
-            turns = PiMultiple(angle / 180)
-            return 0 if angle == 0 else turns
-        if self.tolerance is None or known_zero(angle):
-            return angle
-        if abs(angle) <= SNAP:
-            return 0
-        multiple = snapped(float(angle), self.tolerance)
-        if multiple is None:
-            return angle
-        self.angles.append((float(angle) - float(multiple), line))
-        return multiple
-
-    # --- content that is not read ---
-
-    def leave_out(self, what: str, line: int) -> None:
-        """Remember content without mechanics that is not used."""
-        self.unused.setdefault((what, ""), []).append(line)
+    def _angle(self, angle: Number, in_degrees: bool, element: Element, owner: str) -> Number:
+        if not in_degrees:
+            return self.angle(angle, element, f"{owner}, pose")
+        return 0 if known_zero(angle) else PiMultiple(angle / 180)
 
     def take(self, element: Element, *known: str) -> None:
         """Remember children that are not among those that are read, and second ones of these."""
@@ -174,43 +126,22 @@ class SdfFile:
             if child.tag not in known:
                 self._unknown(element, child, known)
             elif child.tag in seen and child.tag not in REPEATED:
-                self.fail(f"a second <{child.tag}> in <{element.tag}>. Keep one.", child)
+                raise child.error(f"a second <{child.tag}> in <{element.tag}>. Keep one.")
             seen.add(child.tag)
 
     def _unknown(self, element: Element, child: Element, known: tuple[str, ...]) -> None:
-        what = f"<{child.tag[:SHOWN]}> in <{element.tag}>"
+        tag = child.tag[:SHOWN]
         if child.tag in HARMLESS or ":" in child.tag:
-            key = (f"<{child.tag[:SHOWN]}>", "")
-        else:
-            similar = nearest(child.tag[:SHOWN].lower(), known, 0.75)
-            key = (what, f"Did you mean <{similar}>?" if similar else "?")
-        if key not in self.unused and len(self.unused) >= MAX_KINDS:
-            key = ("others", "?")
-        self.unused.setdefault(key, []).append(child.line)
-
-    def findings(self) -> Iterator[Finding]:
-        """Errors of content that was probably meant, a warning and a note for all else."""
-        for (what, fix), lines in list(self.unused.items())[:MAX_CAUSES]:
-            if len(fix) > 1:
-                yield Finding("error", what, "it is not read.", fix, Source(self.name, lines[0]))
-        for severity, kind in (("warning", "?"), ("note", "")):
-            kinds = {what: lines for (what, fix), lines in self.unused.items() if fix == kind}
-            if kinds:
-                listed = ", ".join(
-                    f"{what} ({len(lines)}, first in line {lines[0]})"
-                    for what, lines in list(kinds.items())[:MAX_CAUSES]
-                )
-                more = len(kinds) - MAX_CAUSES
-                listed += f" and {more} more" if more > 0 else ""
-                first = Source(self.name, min(lines[0] for lines in kinds.values()))
-                yield Finding(severity, "not used", f"{listed}.", "", first)
-        if self.angles:
-            worst, line = max(self.angles, key=lambda angle: abs(angle[0]))
-            count = len(self.angles)
-            yield Finding(
-                "note",
-                f"{count} angle{'s' * (count != 1)}",
-                f"read as exact multiples of pi/12; the largest difference is {worst:.2g} rad.",
-                "exact_angles=False keeps the decimals.",
-                Source(self.name, line),
+            self.unread.leave(f"<{tag}>", child.source)
+        elif similar := self._similar(tag.lower(), known):
+            self.unread.lose(
+                f"<{tag}> in <{element.tag}>", f"Did you mean <{similar}>?", child.source
             )
+        else:
+            self.unread.leave(f"<{tag}> in <{element.tag}>", child.source, "warning")
+
+    def _similar(self, tag: str, known: tuple[str, ...]) -> str:
+        """The known tag that was probably meant; each once and not for ever new tags."""
+        if (tag, known) not in self.hints and len(self.hints) < MAX_HINTS:
+            self.hints[tag, known] = nearest(tag, known, LIKENESS)
+        return self.hints.get((tag, known), "")

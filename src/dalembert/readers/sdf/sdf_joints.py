@@ -31,7 +31,10 @@ from dalembert.readers.sdf.pose_graph import (
     turned,
 )
 from dalembert.readers.sdf.sdf_elements import SdfFile
-from dalembert.readers.xml import Element
+from dalembert.readers.xml import (
+    Element,
+    quoted,
+)
 
 KINDS = (
     "revolute",
@@ -84,9 +87,8 @@ class SdfJoints:
             similar = nearest(kind[:60].lower(), KINDS)
             hint = f" Did you mean {similar!r}?" if similar else ""
             owner = f"joint {joint.get('name')!r}"
-            self.file.fail(
-                f"{owner}: unknown joint type {kind[:60]!r} (known: {', '.join(KINDS)}).{hint}",
-                joint,
+            raise joint.error(
+                f"{owner}: unknown joint type {quoted(kind, 60)} (known: {', '.join(KINDS)}).{hint}"
             )
         return kind
 
@@ -185,7 +187,7 @@ class SdfJoints:
             return float(a_turn) / (2 * math.pi)
         old = self.file.number(joint, "thread_pitch", 1, owner)
         if known_zero(old):
-            self.file.fail(f"{owner}: <thread_pitch> is 0.", joint)
+            raise joint.error(f"{owner}: <thread_pitch> is 0.")
         return -1 / old
 
 

@@ -30,7 +30,7 @@ def shapes_of(link: Element, file: SdfFile) -> tuple[Visual, ...]:
             except (ReadError, ValueError):
                 shape = None
             if shape is None:
-                file.leave_out(f"<{element.tag}> of another shape than {KINDS}", element.line)
+                file.unread.leave(f"<{element.tag}> of another shape than {KINDS}", element.source)
             else:
                 shapes.append(shape)
     return tuple(shapes)
@@ -46,11 +46,11 @@ def _shape(element: Element, file: SdfFile) -> Visual | None:
     if mesh is not None and (uri := mesh.find("uri")) is not None:
         scale = mesh.find("scale")
         factors = (1, 1, 1) if scale is None else file.numbers(scale, 3, "a mesh")
-        return Visual("mesh", factors, origin, colour, uri.text, seen, file.source(element))
+        return Visual("mesh", factors, origin, colour, uri.text, seen, element.source)
     for kind, parts in SIZES.items():
         if (solid := geometry.find(kind)) is not None:
             sizes = _sizes(solid, parts, file)
-            return Visual(kind, sizes, origin, colour, "", seen, file.source(element))
+            return Visual(kind, sizes, origin, colour, "", seen, element.source)
     return None
 
 
