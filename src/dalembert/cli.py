@@ -282,6 +282,7 @@ def repair(
     """
     from dalembert.commandline.repairing import repaired, show
     from dalembert.commandline.typed_vectors import typed_numbers
+    from dalembert.whole_files import whole_file
 
     if write and output is not None:
         raise UsageError("--write and --output exclude each other.")
@@ -289,7 +290,8 @@ def repair(
     target = file if write else output
     if target is not None:
         try:
-            target.write_text(found.after, encoding="utf-8", newline="")
+            with whole_file(target) as out:
+                out.write(found.after)
         except OSError as error:
             raise UsageError(f"cannot write {str(target)!r}: {error.strerror}.") from None
     show(_console(), found, target)

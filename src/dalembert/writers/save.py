@@ -14,6 +14,7 @@ from dalembert.errors import ReadError
 from dalembert.model.magnitudes import check_magnitudes
 from dalembert.model.mechanism import Mechanism
 from dalembert.readers.toml import write_toml
+from dalembert.whole_files import whole_file
 from dalembert.writers.losses import Losses
 from dalembert.writers.mjcf_writer import mjcf_text
 from dalembert.writers.numerals import check_numeric
@@ -27,8 +28,10 @@ WRITERS: dict[str, tuple[str, Callable[[Mechanism, Losses], str]]] = {
 ENDINGS = (".toml", *WRITERS)
 
 
-def save(mechanism: Mechanism, file: str | os.PathLike, strict: bool = False) -> None:
+def save(mechanism: Mechanism, file: str | os.PathLike, strict: bool = False) -> Path:
     """Write a mechanism: TOML, which says everything, URDF, or MJCF, the format of MuJoCo.
+
+    A file that is there is replaced when the new one is complete, and keeps its permissions.
 
     Parameters
     ----------
@@ -38,6 +41,11 @@ def save(mechanism: Mechanism, file: str | os.PathLike, strict: bool = False) ->
         from TOML, one with the same equations from URDF.
     strict : bool
         Refuse to write what the format cannot say all of; otherwise a warning lists it.
+
+    Returns
+    -------
+    path : Path
+        The file.
 
     Raises
     ------
@@ -55,8 +63,7 @@ def save(mechanism: Mechanism, file: str | os.PathLike, strict: bool = False) ->
     >>> import dalembert as da
     >>> import tempfile, pathlib
     >>> file = pathlib.Path(tempfile.mkdtemp()) / "arm.toml"
-    >>> da.save(da.planar_chain(2), file)
-    >>> da.load(file) == da.planar_chain(2)
+    >>> da.load(da.save(da.planar_chain(2), file)) == da.planar_chain(2)
     True
     """
     check_flag("strict", strict)
@@ -69,6 +76,7 @@ def save(mechanism: Mechanism, file: str | os.PathLike, strict: bool = False) ->
             str(path),
         )
     _write(path, write_toml(mechanism) if ending == ".toml" else _told(mechanism, path, strict))
+    return path
 
 
 def _told(mechanism: Mechanism, path: Path, strict: bool) -> str:
@@ -84,6 +92,7 @@ def _told(mechanism: Mechanism, path: Path, strict: bool) -> str:
 
 def _write(path: Path, text: str) -> None:
     try:
-        path.write_text(text, encoding="utf-8", newline="\n")
+        with whole_file(path) as out:
+            out.write(text)
     except OSError as error:
         raise ReadError(f"cannot be written ({error.strerror}).", str(path)) from None
