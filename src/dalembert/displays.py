@@ -1,5 +1,5 @@
-"""Functions that show something for methods of objects below them: a table, which `dalembert.views`
-fills.
+"""Objects as users see them: functions behind methods of objects below them, a table that `dalembert.views`
+fills; names in letters that can be seen.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from typing import Any
 
 from dalembert.errors import DalembertWarning
 
+LONGEST = 40  # letters of a name that is shown
 DISPLAYS: dict[
     str, Callable[..., Any]
 ] = {}  # by the name of the method; the first argument is the object
@@ -45,6 +46,31 @@ def in_notebook(name: str, thing: Any) -> str | None:
         )
         return None
     return text if isinstance(text, str) else None
+
+
+def visible(text: object, letters: set[int] | None = None) -> str:
+    r"""A text with invisible letters spelled out, and letters other than those of a font.
+
+    Examples
+    --------
+    >>> print(visible("arm\u202e"))
+    arm\u202e
+    """
+    return "".join(
+        c
+        if c.isprintable() and (letters is None or ord(c) in letters)
+        else c.encode("unicode_escape").decode("ascii")
+        for c in str(text)
+    )
+
+
+def shortened(name: str, longest: int = LONGEST) -> str:
+    """A name in visible letters, the middle left out where it is long."""
+    plain = visible(name)
+    if len(plain) <= longest:
+        return plain
+    end = longest // 3
+    return f"{plain[: longest - end - 1]}\u2026{plain[-end:]}"
 
 
 class Picture(str):

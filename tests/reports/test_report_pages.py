@@ -9,7 +9,6 @@ import pytest
 
 import dalembert as da
 from browser import open_page
-from dalembert.reports.line_charts import Chart, drawn
 from dalembert.reports.motion_section import limit_rows
 
 SECTIONS = ["model", "findings", "equations", "properties", "motion", "speed", "methods"]
@@ -69,7 +68,7 @@ def test_a_report_has_all_sections_and_is_well_formed(page):
     assert page.ids("section")[:2] == SECTIONS[:2] and [i for i in page.ids("section") if "eq-" not in i] == SECTIONS
     assert not page.faults and not page.open and len(page.ids()) == len({*page.ids()})
     text = " ".join(page.text)
-    for words in ("Mass matrix", "0 errors", "15 of 15 properties hold", "Limits of the model beside the run", "Balance of power", "ns per state",
+    for words in ("Mass matrix", "0 errors", "15 of 15 properties hold", "Limits of the model beside the run", "power balance", "ns per state",
                   "seed 1743", "shoulder", "Lagrange", "0.5 s"):
         assert words in text, words
 
@@ -90,7 +89,7 @@ def test_names_from_files_are_text_and_nothing_else(pages):
     reader = Reader(text)
     assert not reader.faults and text.count("<style>") <= 3 and "\u202e" not in text
     shown = "".join(reader.text)
-    assert "<script>alert(1)</script>" in shown and '"><img src=x onerror=alert(1)>' in shown and "<202e>evil" in shown
+    assert "<script>alert(1)</script>" in shown and '"><img src=x onerror=alert(1)>' in shown and r"\u202eevil" in shown
 
 
 def test_limits_that_a_run_passes_are_told_in_numbers_and_words(pages):
@@ -144,13 +143,6 @@ def test_wrong_arguments_are_refused(tmp_path):
             da.report(arm, tmp_path / "x.html", t=t)
 
 
-def test_noise_is_not_drawn_at_full_height():
-    t = np.linspace(0, 1, 50)
-    figure = drawn(Chart("x", "J", t, 1e-16 * np.sin(40 * t)[:, None], (), 5.0))
-    heights = {float(y) for y in re.findall(r"[ML][\d.]+ ([\d.]+)", re.search(r'd="(M[^"]*)" class="curve', figure)[1])}
-    assert max(heights) - min(heights) < 1
-
-
 # --- in a browser ---
 
 @pytest.mark.parametrize("dark, width", [(False, 1200), (True, 360)])
@@ -169,7 +161,7 @@ def test_without_scripts_all_is_shown(browser, pages):
     try:
         page = context.new_page()
         page.goto(pages[0].resolve().as_uri())
-        assert page.locator("svg.film").is_visible() and page.locator("svg.chart").count() >= 4
+        assert page.locator("svg.film").is_visible() and page.locator(".charts svg[role=img]").count() >= 4
         assert page.locator("#equations math").count() > 20 and page.locator(".picture svg").is_visible()
     finally:
         context.close()

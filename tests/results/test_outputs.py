@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import dalembert as da
+from dalembert.displays import visible
 from dalembert.systems.kinds import system_of
-from dalembert.views import fonts
 
 NAMES = {"q1": "_угол %d $x_1$ <b>", "q2": "γωνία & </script>", "q3": '肘关节, "a"'}
 TITLE = "маятник </title><script>alert(1)</script> {{data}} $\\frac$"
@@ -238,8 +238,8 @@ def test_diagrams_of_any_names_are_written(one, ending, start, tmp_path):
 
 
 def test_letters_that_no_font_has_and_invisible_ones_are_spelled_out():
-    assert fonts.drawable("aя\u202e\U00013000", {97, 0x44f}) == "aя\\u202e\\U00013000"
-    assert fonts.drawable("aя\x07", None) == "aя\\x07"
+    assert visible("aя\u202e\U00013000", {97, 0x44f}) == "aя\\u202e\\U00013000"
+    assert visible("aя\x07") == "aя\\x07"
 
 
 def test_diagrams_of_long_runs_draw_every_kth_record(tmp_path):

@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 
 import dalembert as da
+from dalembert.displays import shortened
 from dalembert.views.pictures.scene import scene_of
 from dalembert.views.pictures.still import picture_svg
-from dalembert.views.pictures.svg_labels import shortened
+from dalembert.views.pictures.svg_labels import LONGEST
 
 NAME = "</svg><script>alert(1)</script> & \x00 \"'"
 SVG = "{http://www.w3.org/2000/svg}"
@@ -46,7 +47,7 @@ def test_names_cannot_leave_their_place():
     shown = NAME.replace("\x00", "\\x00")
     assert root.find(f"{SVG}title").text == shown
     assert not [e for e in root.iter() if e.tag.endswith("script")]
-    assert sum(e.text == shortened(NAME) for e in root.iter(f"{SVG}text")) == 2
+    assert sum(e.text == shortened(NAME, LONGEST) for e in root.iter(f"{SVG}text")) == 2
 
 
 def test_names_do_not_cover_each_other():

@@ -9,9 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import dalembert as da
+from dalembert.closed_forms.printing.number_text import number
+from dalembert.displays import shortened
+from dalembert.views.diagrams.charts import LEFT, RIGHT
 from dalembert.views.pictures.viewpoint import plane_normal
 from dalembert.views.viewer import quaternions
-from dalembert.views.viewer.escaped import number, short
 from dalembert.views.viewer.loop_motion import moved
 from dalembert.views.viewer.nodes import swept_shapes
 from dalembert.views.viewer.nodes.creases import creased
@@ -21,7 +23,13 @@ from dalembert.views.viewer.nodes.moving_places import MovingPlaces
 from dalembert.views.viewer.nodes.robot_meshes import corners, robot_meshes
 from dalembert.views.viewer.nodes.scene_setting import FOV, Surroundings, framed
 from dalembert.views.viewer.panels.coordinate_controls import coordinates_of
-from dalembert.views.viewer.panels.diagram_panels import cursor_html, curves_html, diagrams_of
+from dalembert.views.viewer.panels.diagram_panels import (
+    WIDTH,
+    cursor_html,
+    curves_html,
+    diagrams_of,
+    values_at,
+)
 from dalembert.views.viewer.panels.equation_panel import EquationPage
 from dalembert.views.viewer.playing_clock import PlayingClock
 from dalembert.views.viewer.run_states import RunStates, ViewedState
@@ -150,12 +158,11 @@ def test_states_between_records(states):
 
 def test_diagrams_show_values_and_escape_names(states):
     drawn = diagrams_of(states, 0)
-    assert [(d.title, d.unit) for d in drawn] == [("coordinates", "°"), ("velocities", "°/s"), ("applied forces", "N m"), ("energies", "J")]
-    np.testing.assert_allclose(drawn[0].values_at(0.4), np.rad2deg(states.q[0][-1]))
-    page = curves_html(drawn[0]._replace(title="<b>")) + cursor_html(drawn[0]._replace(names=("<i>", "&")), 0.2)
-    assert "<b>" not in page and "<i>" not in page and "&lt;i&gt;" in page and "* 0.50000)" in page
-    flat = drawn[0]._replace(values=np.full_like(drawn[0].values, 1e-16))
-    assert "nan" not in curves_html(flat) and "polyline" in curves_html(flat)
+    assert [d.up for d in drawn] == ["joint angles [deg]", "joint velocities [deg/s]", "applied torques [N m]", "energies [J]"]
+    np.testing.assert_allclose(values_at(drawn[0], 0.4), np.rad2deg(states.q[0][-1]))
+    page = curves_html(drawn[0]._replace(up="<u>")) + cursor_html(drawn[0]._replace(names=("<i>", "&")), 0.2)
+    assert "<u>" not in page and "<i>" not in page and "&lt;i&gt;" in page
+    assert f"left:{100 * (LEFT + (WIDTH - LEFT - RIGHT) / 2) / WIDTH:.2f}%" in page      # half of the run
 
 
 def test_equations_have_their_values():
@@ -212,8 +219,9 @@ def test_the_camera_shows_the_whole_motion_and_stands_no_farther_than_it_must(as
 
 
 def test_numbers_and_names_are_short():
-    assert [number(x, 3) for x in (1000.0, -0.05, 0.0, 1e-7, float("nan"), 2.5e8)] == ["1000", "−0.05", "0", "1·10⁻⁷", "–", "2.5·10⁸"]
-    assert short("a" * 100).endswith("…") and "\u202e" not in short("x\u202ey")
+    numbers = (1000.0, -0.05, 0.0, 1e-7, float("nan"), 2.5e8, float("-inf"), da.symbol("m"))
+    assert [number(x, 3) for x in numbers] == ["1000", "−0.05", "0", "1·10⁻⁷", "–", "2.5·10⁸", "−∞", "m"]
+    assert len(shortened("a" * 100)) == 40 and shortened("x\u202ey") == r"x\u202ey"
 
 
 def test_forces_are_drawn_at_joints_with_an_axis():

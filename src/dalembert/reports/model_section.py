@@ -11,6 +11,7 @@ import numpy as np
 
 from dalembert.analysis.freedoms import degrees_of_freedom
 from dalembert.closed_forms.printing.markup import Markup, element, joined
+from dalembert.closed_forms.printing.number_text import number, numbers
 from dalembert.constraints.closures import Closure
 from dalembert.errors import DalembertError
 from dalembert.model.mechanism import Mechanism
@@ -22,8 +23,6 @@ from dalembert.reports.report_parts import (
     ReportSection,
     is_there,
     note,
-    number,
-    numbers,
     paragraph,
     table,
 )

@@ -8,14 +8,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dalembert.closed_forms.printing.markup import Markup, joined
+from dalembert.closed_forms.printing.markup import Markup, element, joined
+from dalembert.closed_forms.printing.number_text import number
 from dalembert.errors import DalembertError
 from dalembert.model.limit_vectors import effort_limits, velocity_limits
 from dalembert.model.mechanism import Mechanism
 from dalembert.model.numbers import as_float
 from dalembert.reports.example_motion import ExampleMotion, example_motion
 from dalembert.reports.film import film
-from dalembert.reports.line_charts import Chart, charts
 from dalembert.reports.report_parts import (
     Provenance,
     ReportColumn,
@@ -23,16 +23,16 @@ from dalembert.reports.report_parts import (
     counted,
     largest,
     note,
-    number,
     paragraph,
-    scientific,
     table,
     verdict,
 )
-from dalembert.systems.system import System
+from dalembert.results.labels import force_units
+from dalembert.views.diagrams.charts import charts
+from dalembert.views.diagrams.panels import Panel, PanelData, forces_of
 
 MOST_NAMED = 12  # coordinates in a sentence
-MOST_CURVES = 8  # in a chart: those that vary most
+WIDTH, HEIGHT = 440.0, 190.0  # of a diagram in its own units
 KEY, TITLE = "motion", "A simulated motion"
 AT_REST = 1e-9  # rad, m, per second, N m or N: smaller variations are noise of numbers
 TOUCH = 1e-9  # of a limit: beyond it counts as passed
@@ -95,7 +95,7 @@ def _single(run: Any) -> Any:
 def _content(mechanism: Mechanism, motion: ExampleMotion) -> Markup:
     """Words, film, diagrams and limits."""
     run = motion.run
-    parts = [paragraph(motion.words), film(run), charts([*_charts(run)])]
+    parts = [paragraph(motion.words), film(run), _charts(run)]
     parts += [paragraph(line) for line in _balances(run)]
     rows = limit_rows(mechanism, run)
     if rows:
@@ -114,12 +114,12 @@ def _balances(run: Any) -> Iterator[str]:
     yield (
         f"The energy T + Π changes by {number(change)} J while drives and friction do "
         f"{number(run.work[-1])} J of work; the difference stays below "
-        f"{scientific(largest(run.power_balance))} J, which is the error of the integration."
+        f"{number(largest(run.power_balance), 2)} J, which is the error of the integration."
     )
     if run.residual is not None:
         yield (
-            f"Constraints are met to {scientific(largest(run.residual))} in positions and "
-            f"{scientific(largest(run.velocity_residual))} in velocities."
+            f"Constraints are met to {number(largest(run.residual), 2)} in positions and "
+            f"{number(largest(run.velocity_residual), 2)} in velocities."
         )
     still = [
         name
@@ -141,56 +141,23 @@ def _has_empty_limits(mechanism: Mechanism) -> bool:
 # --- diagrams ---
 
 
-def _charts(run: Any) -> Iterator[Chart]:
-    """Coordinates, velocities, applied forces, energies, balance of power."""
-    system = run.system
-    units = force_units(system)
-    yield from _by_unit(run, "Coordinates", run.q, system.coordinate_names, system.coordinate_units)
-    yield from _by_unit(run, "Velocities", run.qd, system.velocity_names, system.velocity_units)
-    forces = _forces(run)
-    if forces is not None:
-        yield from _by_unit(run, "Forces of the drives", forces, system.velocity_names, units)
-    energies = np.stack([run.kinetic_energy, run.potential_energy, run.energy, run.work], axis=-1)
-    names = ("kinetic T", "potential Π", "total T + Π", "work done")
-    yield Chart("Energies", "J", run.times, energies, names)
-    yield Chart(
-        "Balance of power", "J", run.times, run.power_balance[:, None], (), largest(energies)
+def _charts(run: Any) -> Markup:
+    """Diagrams of coordinates, velocities, applied forces, energies and the balance of power."""
+    data = PanelData(run, liveliest=True)
+    moving = [panel for panel in data.panels(["q", "qd", "tau"]) if _extent(panel) > AT_REST]
+    others = data.panels(["energies", "power_balance"])
+    drawn = {name for panel in moving for name in panel.names if panel.quantity == "q"}
+    count = run.system.nq
+    few = f"Drawn are the {len(drawn)} of {count} coordinates that vary most." * (
+        len(drawn) < count
     )
+    figures = element("div", charts([*moving, *others], WIDTH, HEIGHT), class_="charts")
+    return joined([figures, note(few) if few else ""])
 
 
-def force_units(system: System) -> list[str]:
-    """Units of forces along qd."""
-    units = {"rad/s": "N m", "m/s": "N"}
-    return [units.get(unit, f"J/({unit.removesuffix('/s')})") for unit in system.velocity_units]
-
-
-def _forces(run: Any) -> np.ndarray | None:
-    """Applied forces, unless there are none or they are not known."""
-    if set(run.forces.values()) == {"none"}:
-        return None
-    try:
-        return np.asarray(run.tau)
-    except DalembertError:  # of a run read from a file
-        return None
-
-
-def _by_unit(
-    run: Any, title: str, values: np.ndarray, names: Sequence[str], units: Sequence[str]
-) -> Iterator[Chart]:
-    """A chart for the entries of each unit; of many entries those that vary most."""
-    for unit in dict.fromkeys(units):
-        at = [k for k, other in enumerate(units) if other == unit]
-        ranges = np.ptp(np.nan_to_num(values[:, at]), axis=0)
-        if ranges.max(initial=0.0) < AT_REST:
-            continue
-        few = sorted(np.argsort(-ranges, kind="stable")[:MOST_CURVES])
-        more = f", the {MOST_CURVES} of {len(at)} that vary most" if len(at) > MOST_CURVES else ""
-        shown = [at[k] for k in few]
-        scale = largest(values[:, at])
-        label = "1" if unit == "1" else unit
-        yield Chart(
-            title + more, label, run.times, values[:, shown], [names[k] for k in shown], scale
-        )
+def _extent(panel: Panel) -> float:
+    """The largest variation of a curve."""
+    return float(np.ptp(np.nan_to_num(panel.y), axis=1).max(initial=0.0))
 
 
 # --- limits ---
@@ -200,10 +167,10 @@ def limit_rows(mechanism: Mechanism, run: Any) -> list[LimitRow]:
     """All limits of the model, and the values of the run beside them."""
     rows = [*_positions(mechanism, run)]
     rows += _magnitudes(mechanism, run.qd, velocity_limits(mechanism), "speed", _speed_units(run))
-    forces = _forces(run)
+    forces = forces_of(run)
     if forces is not None:
         units = force_units(run.system)
-        rows += _magnitudes(mechanism, forces, effort_limits(mechanism), "effort", units)
+        rows += _magnitudes(mechanism, forces[0], effort_limits(mechanism), "effort", units)
     return rows
 
 

@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from dalembert.closed_forms.printing.markup import Markup, joined
+from dalembert.closed_forms.printing.number_text import number
 from dalembert.errors import DalembertError
 from dalembert.model.magnitudes import check_magnitudes
 from dalembert.model.mechanism import Mechanism
@@ -25,7 +26,6 @@ from dalembert.reports.report_parts import (
     counted,
     note,
     paragraph,
-    scientific,
     table,
     verdict,
 )
@@ -143,7 +143,7 @@ def _worse(known: CheckedProperty | None, check: IdentityCheck, text: str) -> Ch
 def _table(found: list[CheckedProperty]) -> Markup:
     columns = [
         ReportColumn("property", lambda r: _readable(r.text)),
-        ReportColumn("largest residual", lambda r: scientific(r.residual), True),
+        ReportColumn("largest residual", lambda r: number(r.residual, 2), True),
         ReportColumn("tolerance", _tolerance, True),
         ReportColumn("states", lambda r: str(r.states), True),
         ReportColumn("verdict", lambda r: verdict(r.holds, "holds", "fails")),
@@ -159,4 +159,4 @@ def _readable(text: str) -> str:
 
 
 def _tolerance(row: CheckedProperty) -> str:
-    return scientific(row.tolerance) if row.tolerance else "0"
+    return number(row.tolerance, 2) if row.tolerance else "0"

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from dalembert import __version__
-from dalembert.closed_forms.printing.markup import Markup, element, joined
-from dalembert.closed_forms.printing.naming import html_text
+from dalembert.closed_forms.printing.markup import Markup, element, html_text, joined
+from dalembert.closed_forms.printing.number_text import number, numbers
 from dalembert.closed_forms.printing.style import PAGE, SCREEN_STYLE
 from dalembert.errors import DalembertError
 from dalembert.model.mechanism import Mechanism
@@ -20,8 +20,6 @@ from dalembert.reports.report_parts import (
     counted,
     list_of_facts,
     note,
-    number,
-    numbers,
     table,
     verdict,
 )

@@ -4,12 +4,11 @@ about.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from dalembert.closed_forms.printing.expressions import text
 from dalembert.closed_forms.printing.markup import Markup, element, joined
 from dalembert.model.numbers import as_float, is_symbolic
 
@@ -43,24 +42,6 @@ class ReportColumn(NamedTuple):
     title: str
     cell: Callable[[Any], Any]
     is_number: bool = False
-
-
-def number(x: Any) -> str:
-    """A number in four digits, or its expression."""
-    if is_symbolic(x):
-        return text(x)
-    value = as_float(x)
-    return f"{value + 0.0:.4g}".replace("-", "\u2212")
-
-
-def numbers(values: Iterable[Any]) -> str:
-    """Several numbers in a row."""
-    return ", ".join(map(number, values))
-
-
-def scientific(x: float) -> str:
-    """A small number with one digit, in a text that is not broken."""
-    return f"{x:.1e}".replace("-", "\u2212")
 
 
 def is_there(x: Any) -> bool:

@@ -1,9 +1,7 @@
 """The style of reports, beside that of pages of equations."""
 
-# Colours of curves are distinct for people with deficient colour vision (after Okabe and Ito), on
-# light and on dark paper.
-REPORT_STYLE = """:root { --c0: #0b64a8; --c1: #b04a00; --c2: #00795a; --c3: #9a3f7d; --c4: #6b6000; --c5: #2b7fa3; --c6: #a8321e; --c7: #4d4d8f; }
-@media screen and (prefers-color-scheme: dark) { :root { --c0: #6db3f2; --c1: #f2a25c; --c2: #4fd0a8; --c3: #e29bc9; --c4: #d8cc57; --c5: #8fd3ee; --c6: #ff9d85; --c7: #b3b3f5; } }
+REPORT_STYLE = """:root { --doubt: #9a4100; }
+@media screen and (prefers-color-scheme: dark) { :root { --doubt: #f2a25c; } }
 header { display: grid; grid-template-columns: minmax(0, 1fr) minmax(0, 1.05fr); gap: 1.5rem 2.5rem; align-items: start; }
 header h1 { font-size: 2.3rem; } header .note { margin-top: 0; }
 .verdicts { list-style: none; margin: 1rem 0 1.2rem; padding: 0; } .verdicts li { margin: .2rem 0; }
@@ -17,18 +15,12 @@ td, tbody th { overflow-wrap: break-word; }
 pre { font: .9rem/1.5 ui-monospace, "DejaVu Sans Mono", monospace; white-space: pre-wrap; overflow-wrap: anywhere; background: var(--card); padding: .7rem 1rem; border-radius: 8px; }
 .formula { font-family: ui-monospace, "DejaVu Sans Mono", monospace; font-size: .9em; }
 .findings { list-style: none; padding: 0; margin: .8rem 0; } .findings li { padding: .5rem 0 .5rem .9rem; margin: .4rem 0; border-left: 3px solid var(--rule); max-width: 56rem; overflow-wrap: anywhere; }
-.severity { text-transform: uppercase; font-size: .78rem; letter-spacing: .04em; } .severity.error { color: var(--poor); } .severity.warning { color: var(--c1); } .severity.note { color: var(--soft); }
+.severity { text-transform: uppercase; font-size: .78rem; letter-spacing: .04em; } .severity.error { color: var(--poor); } .severity.warning { color: var(--doubt); } .severity.note { color: var(--soft); }
 .charts { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 26rem), 1fr)); gap: 1rem 2rem; } .charts figure { margin: 0; }
-.chart { display: block; width: 100%; height: auto; } .chart text, .film text { font: 12px system-ui, sans-serif; fill: var(--soft); }
-.chart .up { text-anchor: end; } .chart .across { text-anchor: middle; }
-.grid, .zero, .axis { fill: none; stroke: var(--rule); } .zero { stroke: var(--soft); stroke-opacity: .6; } .axis { stroke: var(--soft); }
-.curve { fill: none; stroke-width: 1.8; stroke-linejoin: round; }
-.c0 { stroke: var(--c0); } .c1 { stroke: var(--c1); } .c2 { stroke: var(--c2); } .c3 { stroke: var(--c3); } .c4 { stroke: var(--c4); } .c5 { stroke: var(--c5); } .c6 { stroke: var(--c6); } .c7 { stroke: var(--c7); }
-.legend { list-style: none; margin: .2rem 0 0; padding: 0 0 0 3.2rem; display: flex; flex-wrap: wrap; gap: .1rem 1.1rem; font-size: .84rem; } .legend li { overflow-wrap: anywhere; }
-.legend svg { width: 26px; height: 10px; margin-right: .4rem; }
+.film text { font: 12px system-ui, sans-serif; fill: var(--soft); }
 .motion { max-width: 46rem; } .film { display: block; width: 100%; height: auto; background: var(--card); border-radius: 10px; margin-top: .4rem; }
-.ghost { fill: var(--soft); fill-opacity: .11; } .way { fill: none; stroke: var(--c1); stroke-width: 1.3; stroke-opacity: .8; }
-@media (max-width: 52rem) { header { grid-template-columns: minmax(0, 1fr); } header h1 { font-size: 1.7rem; } .legend { padding-left: 0; } }
+.ghost { fill: var(--soft); fill-opacity: .11; } .way { fill: none; stroke: var(--doubt); stroke-width: 1.3; stroke-opacity: .8; }
+@media (max-width: 52rem) { header { grid-template-columns: minmax(0, 1fr); } header h1 { font-size: 1.7rem; } }
 @media print { header { grid-template-columns: 1fr 1fr; } .picture svg, .film { background: none; border: 1px solid var(--rule); } table { font-size: 8.5pt; } th, td { padding-right: .6rem; }
   .charts { grid-template-columns: 1fr 1fr; } .charts figure, .motion, .picture, .findings li { break-inside: avoid; } tbody th, td { max-width: none; } td, th { white-space: normal !important; } }
 """

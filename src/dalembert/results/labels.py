@@ -6,6 +6,7 @@ import importlib
 import re
 from typing import Any
 
+from dalembert.displays import visible
 from dalembert.errors import DalembertError
 from dalembert.systems.system import System
 
@@ -34,10 +35,7 @@ def header(name: str) -> str:
     in full width) gets an apostrophe there, and so does one that begins with an apostrophe; line
     breaks and other invisible characters are spelled out.
     """
-    visible = "".join(
-        c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in name
-    )
-    return FORMULA.sub(r"\1'", visible)
+    return FORMULA.sub(r"\1'", visible(name))
 
 
 def library(name: str, extra: str) -> Any:

@@ -1,8 +1,6 @@
-"""Letters in pictures: whichever fonts are installed, and what no font can show spelled out."""
+"""Fonts of pictures, for letters of all scripts."""
 
 from __future__ import annotations
-
-import html
 
 from dalembert.results.labels import library
 
@@ -35,25 +33,3 @@ def fonts() -> list[tuple[str, set[int]]]:
         for name in FONTS
         if name in there
     ]
-
-
-def markup_text(text: str) -> str:
-    """The text within HTML or SVG, as text, with invisible characters spelled out."""
-    return html.escape(drawable(text, None))
-
-
-def markup_lines(text: str) -> str:
-    """Lines of text within HTML, as text."""
-    return "\n".join(map(markup_text, text.splitlines()))
-
-
-def drawable(text: str, letters: set[int] | None) -> str:
-    """The text with what no font can show spelled out: invisible characters, and letters other than
-    those there are.
-    """
-    return "".join(
-        c
-        if c.isprintable() and (letters is None or ord(c) in letters)
-        else c.encode("unicode_escape").decode("ascii")
-        for c in text
-    )

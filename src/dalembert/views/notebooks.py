@@ -15,16 +15,16 @@ import numpy as np
 
 from dalembert.closed_forms.printing import documents
 from dalembert.closed_forms.printing.expressions import latex
-from dalembert.closed_forms.printing.notation import MATHML
-from dalembert.model.mechanism import Mechanism
-from dalembert.model.numbers import is_symbolic
-from dalembert.results.record_selection import thinned
-from dalembert.views.diagrams.charts import chart_svg
-from dalembert.views.diagrams.panels import PanelData
-from dalembert.views.fonts import (
-    markup_lines,
-    markup_text,
+from dalembert.closed_forms.printing.markup import (
+    html_lines,
+    html_text,
 )
+from dalembert.closed_forms.printing.notation import MATHML
+from dalembert.closed_forms.printing.number_text import number
+from dalembert.model.mechanism import Mechanism
+from dalembert.results.record_selection import thinned
+from dalembert.views.diagrams.charts import chart
+from dalembert.views.diagrams.panels import PanelData
 from dalembert.views.pictures.still import picture_svg
 
 if TYPE_CHECKING:
@@ -39,6 +39,7 @@ MOST_NODES = 400  # of an expression in LaTeX
 ROW = '<div style="display:flex;flex-wrap:wrap;gap:1.2em;align-items:flex-start">'
 TABLE = '<table style="border-collapse:collapse;font-size:.9em">'
 CELL = 'style="text-align:left;padding:.15em .7em;border-bottom:1px solid rgba(128,128,128,.35)"'
+CHART = "flex:0 1 380px;min-width:0"
 PRE = '<pre style="margin:.3em 0;font:inherit;white-space:pre-wrap">'
 
 
@@ -48,9 +49,11 @@ def mechanism_html(mechanism: Mechanism) -> str:
         ("joint", "type", "from", "to body", "mass [kg]", "limits"),
         [_joint_row(mechanism, joint) for joint in mechanism.joints],
     )
-    title = f"<b>{markup_text(mechanism.name)}</b>: {markup_text(repr(mechanism).partition(': ')[2][:-1])}"
+    title = (
+        f"<b>{html_text(mechanism.name)}</b>: {html_text(repr(mechanism).partition(': ')[2][:-1])}"
+    )
     picture = picture_svg(mechanism, None, PICTURE, standalone=False)
-    return f"<div>{title}</div>{ROW}<div>{picture}</div><div>{table}</div></div>"
+    return f"<div>{title}</div>{ROW}<div>{picture}</div>{table}</div>"
 
 
 def _joint_row(mechanism: Mechanism, joint: Any) -> tuple[str, ...]:
@@ -58,14 +61,9 @@ def _joint_row(mechanism: Mechanism, joint: Any) -> tuple[str, ...]:
     body = mechanism.body(joint.child)
     limits = ""
     if joint.limits.lower is not None and joint.limits.upper is not None:
-        limits = f"{_number(joint.limits.lower[0])} to {_number(joint.limits.upper[0])}"
+        limits = f"{number(joint.limits.lower[0])} to {number(joint.limits.upper[0])}"
     mass = body.mass if body.beam is None else body.mass + body.beam.mass
-    return joint.name, joint.type.name, joint.parent, joint.child, _number(mass), limits
-
-
-def _number(x: Any) -> str:
-    """A number in four digits, a symbol as it is."""
-    return repr(x) if is_symbolic(x) else f"{float(x):.4g}"
+    return joint.name, joint.type.name, joint.parent, joint.child, number(mass), limits
 
 
 def run_html(run: Run) -> str:
@@ -73,15 +71,15 @@ def run_html(run: Run) -> str:
     few, _ = thinned(run, MOST_RECORDS)
     data = PanelData(few)
     panels = [*data.panels(["q", "qd"])[: MOST_PANELS - 2], *data.panels(["tau", "energies"])]
-    charts = "".join(f"<div>{chart_svg(panel)}</div>" for panel in panels[:MOST_PANELS])
-    return f"<div>{PRE}{markup_lines(run.summary())}</pre>{ROW}{charts}</div></div>"
+    charts = "".join(f'<div style="{CHART}">{chart(panel)}</div>' for panel in panels[:MOST_PANELS])
+    return f"<div>{PRE}{html_lines(run.summary())}</pre>{ROW}{charts}</div></div>"
 
 
 def sweep_html(sweep: Any) -> str:
     """The summary of a sweep and the ranges of its results."""
     rows = [(name, *_spread(sweep[name])) for name in sweep.results]
     table = _table(("result", "shape", "least", "most"), rows)
-    return f"<div>{PRE}{markup_lines(sweep.summary())}</pre>{table}</div>"
+    return f"<div>{PRE}{html_lines(sweep.summary())}</pre>{table}</div>"
 
 
 def _spread(values: np.ndarray) -> tuple[str, str, str]:
@@ -92,17 +90,17 @@ def _spread(values: np.ndarray) -> tuple[str, str, str]:
     finite = values[np.isfinite(values)]
     if not finite.size:
         return shape, "", ""
-    return shape, f"{float(finite.min()):.6g}", f"{float(finite.max()):.6g}"
+    return shape, number(finite.min(), 6), number(finite.max(), 6)
 
 
 def equations_html(eom: Any) -> str:
     """The law of the equations of motion, and of small mechanisms their closed forms, in MathML."""
     law = documents.law(eom, documents.printer(eom, MATHML))
-    parts = [f"<div><b>{markup_text(eom.name)}</b></div>", _math(law)]
+    parts = [f"<div><b>{html_text(eom.name)}</b></div>", _math(law)]
     if len(eom.coordinates) > FEW_JOINTS:
         known = ", ".join(eom.shown)
         parts.append(
-            f"<div>Quantities: {markup_text(known)}. <code>equations.text(name)</code></div>"
+            f"<div>Quantities: {html_text(known)}. <code>equations.text(name)</code></div>"
         )
         return "".join(parts)
     for quantity in ("mass_matrix", "coriolis_vector", "gravity_vector"):
@@ -141,11 +139,11 @@ def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     lines = [_row("th", head), *(_row("td", row) for row in every[:MOST_ROWS])]
     if len(every) > MOST_ROWS:
         lines.append(_row("td", [f"and {len(every) - MOST_ROWS} more"]))
-    return f"{TABLE}{''.join(lines)}</table>"
+    return f'<div style="overflow-x:auto;min-width:0">{TABLE}{"".join(lines)}</table></div>'
 
 
 def _row(kind: str, cells: Sequence[str]) -> str:
     """Cells of a row."""
     return (
-        "<tr>" + "".join(f"<{kind} {CELL}>{markup_text(cell)}</{kind}>" for cell in cells) + "</tr>"
+        "<tr>" + "".join(f"<{kind} {CELL}>{html_text(cell)}</{kind}>" for cell in cells) + "</tr>"
     )

@@ -2,11 +2,28 @@
 
 from __future__ import annotations
 
+from html import escape
 from typing import Any
 
-from dalembert.closed_forms.printing.naming import html_text
+from dalembert.displays import visible
 
 VOID = frozenset(("br", "hr", "img", "input", "link", "meta"))  # elements without an end
+
+
+def html_text(text: object) -> str:
+    """Any text for HTML and SVG; letters that cannot be seen are spelled out.
+
+    Examples
+    --------
+    >>> html_text("<b>arm</b>")
+    '&lt;b&gt;arm&lt;/b&gt;'
+    """
+    return escape(visible(text))
+
+
+def html_lines(text: str) -> str:
+    """Lines of any text for HTML."""
+    return "\n".join(map(html_text, text.splitlines()))
 
 
 class Markup(str):
@@ -17,7 +34,7 @@ class Markup(str):
 
 def escaped(child: Any) -> Markup:
     """A child of an element: markup as it is, all else as escaped text."""
-    return child if isinstance(child, Markup) else Markup(html_text(str(child)))
+    return child if isinstance(child, Markup) else Markup(html_text(child))
 
 
 def joined(children: Any, between: str = "") -> Markup:
@@ -39,4 +56,4 @@ def _attribute(name: str, value: Any) -> str:
     if value is None or value is False:
         return ""
     written = name.rstrip("_").replace("_", "-")
-    return f" {written}" if value is True else f' {written}="{html_text(str(value))}"'
+    return f" {written}" if value is True else f' {written}="{html_text(value)}"'

@@ -13,6 +13,8 @@ from functools import lru_cache
 from html import escape
 from typing import NamedTuple
 
+from dalembert.closed_forms.printing.markup import html_text
+
 LETTERS = dict(
     zip(
         "αβγδεζηθικλμνξοπρστυφχψωΓΔΘΛΞΠΣΦΨΩ",
@@ -181,11 +183,6 @@ def mathml_symbol(symbol: Symbol) -> str:
     if over:
         return f"<msubsup>{mark}{lower}{upper}</msubsup>" if sub else f"<msup>{mark}{upper}</msup>"
     return f"<msub>{mark}{lower}</msub>" if sub else mark
-
-
-def html_text(text: str) -> str:
-    """Any text for HTML; characters that cannot be shown are spelled out."""
-    return escape("".join(c if c.isprintable() else f"<{ord(c):x}>" for c in text))
 
 
 # --- text -------------------------------------------------------------------------------------------------------------

@@ -12,8 +12,7 @@ from dalembert.closed_forms.algebra.sums import Sum
 from dalembert.closed_forms.printing import documents, layout, legend
 from dalembert.closed_forms.printing.arrangement import Arranged, Arrangement, arranged
 from dalembert.closed_forms.printing.formula_links import Definition, formula_of, linked
-from dalembert.closed_forms.printing.markup import Markup, element, joined
-from dalembert.closed_forms.printing.naming import html_text
+from dalembert.closed_forms.printing.markup import Markup, element, html_text, joined
 from dalembert.closed_forms.printing.notation import MATHML, TEXT
 from dalembert.closed_forms.printing.style import PAGE, SCREEN_STYLE
 

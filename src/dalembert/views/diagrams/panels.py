@@ -86,15 +86,18 @@ class AlikeEntries(NamedTuple):
 
 
 class PanelData:
-    """The numbers of a run from which its panels are made."""
+    """The numbers of a run from which its panels are made; `liveliest`: a single one for all
+    entries with the same units, of those that vary most.
+    """
 
-    def __init__(self, run: Run, degrees: bool = False):
+    def __init__(self, run: Run, degrees: bool = False, liveliest: bool = False):
         self.run, self.system = run, run.system
         self.degrees = degrees
         self.t = run.times[None, :, None]
         self.unit_q: Sequence[str] = self.system.coordinate_units
         self.unit_qd: Sequence[str] = self.system.velocity_units
-        self.groups = alike(self.system, self.unit_q, self.unit_qd)
+        ranges = np.ptp(np.nan_to_num(drawn(run, run.q)), axis=1).max(axis=0)
+        self.groups = alike(self.system, self.unit_q, self.unit_qd, ranges if liveliest else None)
         self.reference: FollowedReference | None = reference_of(run)
         self.bounds: JointBounds = bounds_of(self.system)
 
@@ -315,8 +318,15 @@ def balance(run: Run) -> Panel:
     )
 
 
-def alike(system: System, unit_q: Sequence[str], unit_qd: Sequence[str]) -> list[AlikeEntries]:
-    """Entries of q and qd that share panels, at most `MOST_NAMED`."""
+def alike(
+    system: System,
+    unit_q: Sequence[str],
+    unit_qd: Sequence[str],
+    ranges: np.ndarray | None = None,
+) -> list[AlikeEntries]:
+    """Entries of q and qd that share panels, at most `MOST_NAMED`; with `ranges` of q those alone
+    that vary most.
+    """
     found: dict[tuple[str, str, bool, bool], list[tuple[list[int], list[int]]]] = {}
     for at_q, at_v, is_body in _joints(system):
         rates = len(at_q) == len(at_v)
@@ -334,6 +344,9 @@ def alike(system: System, unit_q: Sequence[str], unit_qd: Sequence[str]) -> list
     groups = []
     for (_, _, rates, is_body), parts in found.items():
         size = MOST_NAMED // len(parts[0][0])
+        if ranges is not None:
+            lively = sorted(parts, key=lambda part: -ranges[part[0]].max())[:size]
+            parts = sorted(lively)
         for at in range(0, len(parts), size):
             some = parts[at : at + size]
             of_q = [k for entries, _ in some for k in entries]

@@ -20,6 +20,7 @@ from dalembert.arguments import (
     check_flag,
     path_of,
 )
+from dalembert.displays import visible
 from dalembert.errors import (
     ShapeError,
     UnknownNameError,
@@ -35,7 +36,6 @@ from dalembert.views.diagrams.panels import (
 )
 from dalembert.views.fonts import (
     EXTRA,
-    drawable,
     fonts,
 )
 
@@ -81,7 +81,7 @@ def plot(
         else:
             figure = ShownFigure(_size(len(panels)), layout="constrained")
             axes = _grid(figure, len(panels))
-            figure.suptitle(drawable(title_of(thin, every), letters), fontsize=11)
+            figure.suptitle(visible(title_of(thin, every), letters), fontsize=11)
         for panel, place in zip(panels, axes, strict=True):
             draw_panel(place, panel, letters)
         if ax is None:
@@ -282,4 +282,4 @@ def _legend(
         legend.set(loc="center left", bbox_to_anchor=(1.0, 0.5))
     texts = legend.get_texts()[: len(lines)]
     for text, name in zip(texts, panel.names, strict=True):
-        text.set_text(drawable(name, letters))
+        text.set_text(visible(name, letters))

@@ -10,11 +10,11 @@ from typing import (
 
 import numpy as np
 
+from dalembert.displays import visible
 from dalembert.results.labels import library
 from dalembert.views.figures.stick_figure import StickFigure
 from dalembert.views.fonts import (
     EXTRA,
-    drawable,
     fonts,
 )
 from dalembert.views.motions.motion_page import finite
@@ -169,7 +169,7 @@ class Stage:
         self.ax = self.picture.add_axes((0.0, 0.0, 1.0, 1.0))
         self.ax.set_axis_off()
         self.metres = self._fit()
-        self._stand_still(drawable(film.title, letters))
+        self._stand_still(visible(film.title, letters))
         self.clock = self.ax.text(
             0.5, 0.035, "", transform=self.ax.transAxes, color=INK, ha="center", animated=True
         )

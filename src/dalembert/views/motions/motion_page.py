@@ -15,13 +15,13 @@ from typing import (
 
 import numpy as np
 
+from dalembert.closed_forms.printing.markup import (
+    html_lines,
+    html_text,
+)
+from dalembert.displays import visible
 from dalembert.model.mechanism import Mechanism
 from dalembert.views.figures.stick_figure import StickFigure
-from dalembert.views.fonts import (
-    drawable,
-    markup_lines,
-    markup_text,
-)
 from dalembert.views.pictures.ground import (
     grid_lines,
     height_of,
@@ -74,8 +74,8 @@ def write_page(run: Run, figure: StickFigure, path: Path, title: str, speed: flo
     text = json.dumps(data, separators=(",", ":")).replace("<", "\\u003c")  # ends no script
     page = Path(__file__).with_name("animation.html").read_text(encoding="utf-8")
     filled = {
-        "{{title}}": markup_text(title),
-        "{{summary}}": markup_lines(run.summary()),
+        "{{title}}": html_text(title),
+        "{{summary}}": html_lines(run.summary()),
         "{{picture}}": picture_svg(mechanism, q[0], PICTURE, standalone=False),
         "{{data}}": text,
     }
@@ -142,8 +142,8 @@ def _labels(mechanism: Mechanism) -> list[list[Any]]:
     """Names of joints, at the frames of their children, and of frames."""
     index = {name: k for k, name in enumerate(mechanism.frame_names)}
     joints = [j for j in mechanism.joints if not isinstance(j.type, WITHOUT)]
-    named = [[drawable(joint.name, None), index[joint.child]] for joint in joints]
-    return named + [[drawable(f.name, None), index[f.name]] for f in mechanism.frames]
+    named = [[visible(joint.name), index[joint.child]] for joint in joints]
+    return named + [[visible(f.name), index[f.name]] for f in mechanism.frames]
 
 
 def _solid(solid: Solid, names: Sequence[str], unit: float) -> dict[str, Any]:

@@ -17,10 +17,10 @@ from typing import (
 import numpy as np
 
 from dalembert.arguments import path_of
+from dalembert.closed_forms.printing.markup import html_text
 from dalembert.displays import Picture
 from dalembert.model.mechanism import Mechanism
 from dalembert.views.figures.plain_numbers import pose_of
-from dalembert.views.fonts import markup_text
 from dalembert.views.pictures.ground import (
     grid_lines,
     height_of,
@@ -151,7 +151,7 @@ def window_of(triangles: Painted, lines: np.ndarray, width: float, reserved: flo
 def _document(name: str, window: Window, parts: Sequence[str], standalone: bool) -> str:
     """The SVG with its title."""
     size = f"{window.width:.0f} {window.height:.0f}"
-    title = markup_text(name)
+    title = html_text(name)
     return "".join(
         [
             f'<svg{NAMESPACE if standalone else ""} viewBox="0 0 {size}" ',

@@ -10,10 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dalembert.views.fonts import (
-    drawable,
-    markup_text,
-)
+from dalembert.closed_forms.printing.markup import html_text
+from dalembert.displays import shortened
 
 SIZE = 11.5  # of letters [pixels]
 LETTER = 0.58  # width of a letter, of its size
@@ -90,7 +88,7 @@ def room_of(names: Sequence[str]) -> float:
     """Width of a column of names, where they are many [pixels]."""
     if len(names) <= FEW:
         return 0.0
-    return max(len(shortened(name)) for name in names) * LETTER * SIZE + 4 * GAP
+    return max(len(shortened(name, LONGEST)) for name in names) * LETTER * SIZE + 4 * GAP
 
 
 def _column(anchors: Sequence[Anchor], covered: Covered) -> float | None:
@@ -128,7 +126,7 @@ def _text_at(anchor: Anchor, x: float, y: float) -> str:
     """The name of an anchor."""
     return (
         f'<text x="{x:.1f}" y="{y:.1f}" font-size="{SIZE}" fill="currentColor">'
-        f"{markup_text(shortened(anchor.name))}</text>"
+        f"{html_text(shortened(anchor.name, LONGEST))}</text>"
     )
 
 
@@ -136,7 +134,7 @@ def _near(anchors: Sequence[Anchor], covered: Covered) -> Iterator[str]:
     """Texts each at the best of some places; from farther ones a line leads to the thing."""
     taken = [_around(anchor) for anchor in anchors]
     for k, anchor in enumerate(anchors):
-        name = shortened(anchor.name)
+        name = shortened(anchor.name, LONGEST)
         others = taken[:k] + taken[k + 1 :]
         places = [(away, area) for away in FARTHER for area in _places(anchor, name, away)]
         costs = [_cost(area, others, covered) + 3 * away for away, area in places]
@@ -156,14 +154,6 @@ def _leader(anchor: Anchor, area: Area) -> str:
         f'<path stroke="currentColor" stroke-opacity=".55" d="M{x:.1f} {y:.1f}'
         f'L{end_x:.1f} {end_y:.1f}"/>'
     )
-
-
-def shortened(name: str) -> str:
-    """A name with invisible letters spelled out, and its middle left out where it is long."""
-    name = drawable(name, None)
-    if len(name) <= LONGEST:
-        return name
-    return f"{name[: LONGEST - 9]}…{name[-8:]}"
 
 
 def _around(anchor: Anchor) -> Area:

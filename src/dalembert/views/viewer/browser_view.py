@@ -24,6 +24,7 @@ from dalembert.arguments import (
     check_whole,
     path_of,
 )
+from dalembert.displays import shortened
 from dalembert.errors import (
     DalembertError,
     DalembertWarning,
@@ -33,10 +34,10 @@ from dalembert.model.findings import (
     listed,
 )
 from dalembert.model.mechanism import Mechanism
+from dalembert.views.diagrams.panels import Panel
 from dalembert.views.figures.plain_numbers import with_numbers
 from dalembert.views.figures.posture import posture
 from dalembert.views.viewer import viewer_server
-from dalembert.views.viewer.escaped import short
 from dalembert.views.viewer.holding_forces import holding_forces
 from dalembert.views.viewer.loop_motion import moved
 from dalembert.views.viewer.nodes.robot_meshes import robot_meshes
@@ -52,7 +53,6 @@ from dalembert.views.viewer.panels.coordinate_controls import (
     coordinates_of,
 )
 from dalembert.views.viewer.panels.diagram_panels import (
-    PanelDiagram,
     cursor_html,
     curves_html,
     diagrams_of,
@@ -153,7 +153,7 @@ def view(
     meshes, findings = robot_meshes(numbers, mesh_folders, ranges)
     if findings:
         warnings.warn(listed(findings), DalembertWarning, stacklevel=2)
-    server = viewer_server.started(host, port, short(mechanism.name), dark)
+    server = viewer_server.started(host, port, shortened(mechanism.name), dark)
     try:
         return Viewer(server, mechanism, ViewerScene(server, numbers, meshes, states), start, dark)
     except BaseException:
@@ -236,7 +236,7 @@ class Viewer:
     def _build_beside(self, gui: Any) -> None:
         """The panel of diagrams and equations."""
         panel = gui.add_panel()
-        self.diagrams: list[tuple[PanelDiagram, Any, Any]] = []
+        self.diagrams: list[tuple[Panel, Any, Any]] = []
         self.diagrams_of = 0
         if self.stage.run is not None:
             with panel.add_tab("Diagrams"):

@@ -9,7 +9,7 @@ from typing import (
 
 import numpy as np
 
-from dalembert.views.viewer.escaped import number
+from dalembert.closed_forms.printing.number_text import number
 from dalembert.views.viewer.quaternions import quaternion
 
 STEPS = (1.0, 2.0, 5.0)  # sizes of a cell, times a power of 10 [m]

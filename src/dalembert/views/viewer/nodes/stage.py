@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
+from dalembert.displays import shortened
 from dalembert.model.mechanism import Mechanism
 from dalembert.views.pictures.viewpoint import (
     plane_normal,
     upwards,
 )
 from dalembert.views.solids.proportions import Proportions
-from dalembert.views.viewer.escaped import short
 from dalembert.views.viewer.holding_forces import reactions_at
 from dalembert.views.viewer.nodes.force_arrows import ForceArrows
 from dalembert.views.viewer.nodes.mass_marks import MassMarks
@@ -84,7 +84,7 @@ class ViewerScene:
                 visible=False,
             )
             if k < MOST_LABELS:
-                scene.add_label(f"/frames/f{k}/name", short(name), font_screen_scale=0.8)
+                scene.add_label(f"/frames/f{k}/name", shortened(name), font_screen_scale=0.8)
             nodes.append(node)
         return nodes
 

@@ -10,12 +10,10 @@ from typing import Any
 
 import numpy as np
 
+from dalembert.closed_forms.printing.markup import html_text
+from dalembert.displays import shortened
 from dalembert.model.findings import Finding
 from dalembert.model.mechanism import Mechanism
-from dalembert.views.viewer.escaped import (
-    short,
-    text,
-)
 from dalembert.views.viewer.panels.coordinate_controls import SliderCoordinate
 
 SPEEDS = ("0.05", "0.1", "0.25", "0.5", "1", "2", "5")
@@ -55,7 +53,7 @@ class CoordinateSliders:
 
     def _slider(self, gui: Any, coordinate: SliderCoordinate, moved: Say, q: np.ndarray) -> Any:
         slider = gui.add_slider(
-            f"{short(coordinate.name)} [{coordinate.unit}]",
+            f"{shortened(coordinate.name)} [{coordinate.unit}]",
             float(coordinate.low),
             float(coordinate.high),
             float(coordinate.step),
@@ -79,7 +77,7 @@ class CoordinateSliders:
 
 def _hint(coordinate: SliderCoordinate) -> str:
     limits = "limits of the joint" if coordinate.has_limits else "without limits"
-    return f"{short(coordinate.name)}: {limits}"
+    return f"{shortened(coordinate.name)}: {limits}"
 
 
 class ShownParts:
@@ -148,7 +146,7 @@ def unique_labels(names: Sequence[str]) -> list[str]:
     """Names of bounded length, told apart by a number where they would be alike."""
     found: dict[str, None] = {}
     for k, name in enumerate(names[:MOST_FRAMES]):
-        label = short(name)
+        label = shortened(name)
         found[label if label and label not in found else f"{label} #{k}"] = None
     return list(found)
 
@@ -156,10 +154,11 @@ def unique_labels(names: Sequence[str]) -> list[str]:
 def findings_html(findings: Sequence[Finding]) -> str:
     """Findings as a list."""
     items = "".join(
-        f"<li><b>{text(finding.severity)}</b>: {text(finding)}</li>" for finding in findings
+        f"<li><b>{html_text(finding.severity)}</b>: {html_text(finding)}</li>"
+        for finding in findings
     )
     return f'<ul style="{SMALL};padding:0 12px 0 22px;margin:6px 0;overflow-wrap:anywhere">{items}</ul>'
 
 
 def _remark(words: str) -> str:
-    return f'<div style="{SMALL};opacity:.75;padding:4px 8px">{text(words)}</div>'
+    return f'<div style="{SMALL};opacity:.75;padding:4px 8px">{html_text(words)}</div>'

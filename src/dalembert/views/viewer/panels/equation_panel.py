@@ -11,16 +11,14 @@ from typing import (
 import numpy as np
 
 from dalembert.closed_forms.equations import equations
+from dalembert.closed_forms.printing.markup import html_text
+from dalembert.closed_forms.printing.number_text import number
+from dalembert.displays import shortened
 from dalembert.errors import DalembertError
 from dalembert.formulations import newton_euler
 from dalembert.model.mechanism import Mechanism
 from dalembert.results.labels import force_units
 from dalembert.systems.kinds import system_of
-from dalembert.views.viewer.escaped import (
-    number,
-    short,
-    text,
-)
 from dalembert.views.viewer.run_states import ViewedState
 
 MOST_FREEDOMS = 7  # of closed forms that are formed for the viewer
@@ -123,7 +121,7 @@ class EquationPage:
             rows = [row for row in self.rows if row.quantity == quantity]
             if rows:
                 formulas = "".join(_formula(row, terms) for row in rows)
-                pages.append(f'<div style="{HEAD}">{text(title)}</div>{_scrolled(formulas)}')
+                pages.append(f'<div style="{HEAD}">{html_text(title)}</div>{_scrolled(formulas)}')
         return "".join(pages)
 
 
@@ -136,9 +134,9 @@ def _formula(row: FormRow, terms: Terms) -> str:
 def _symbols(forms: Any) -> str:
     """Inertial parameters in the closed forms with their values, to be unfolded."""
     rows = "".join(
-        f'<tr><td style="padding:1px 6px">{text(p.name)}</td><td style="{CELL}">'
+        f'<tr><td style="padding:1px 6px">{html_text(p.name)}</td><td style="{CELL}">'
         f'{number(float(p.value))}</td><td style="padding:1px 6px;opacity:.65">'
-        f"{text(short(p.body))}</td></tr>"
+        f"{html_text(shortened(p.body))}</td></tr>"
         for p in forms.base_parameters
         if isinstance(p.value, (int, float))
     )
@@ -155,7 +153,7 @@ def _scrolled(formulas: str) -> str:
 
 
 def _remark(words: str) -> str:
-    return f'<div style="{BASE};opacity:.75;padding:6px 0">{text(words)}</div>'
+    return f'<div style="{BASE};opacity:.75;padding:6px 0">{html_text(words)}</div>'
 
 
 def _table(mechanism: Mechanism, state: ViewedState, terms: Terms) -> str:
@@ -171,9 +169,9 @@ def _table(mechanism: Mechanism, state: ViewedState, terms: Terms) -> str:
     shown = [_without_noise(values) for _, values in columns]
     for k, name in enumerate(names[:MOST_ROWS]):
         cells = "".join(f'<td style="{CELL}">{number(values[k], 3)}</td>' for values in shown)
-        label = f'<td style="padding:1px 6px 1px 0">{text(short(name))}</td>'
+        label = f'<td style="padding:1px 6px 1px 0">{html_text(shortened(name))}</td>'
         rows.append(
-            f'<tr>{label}{cells}<td style="opacity:.65;white-space:nowrap">{text(units[k])}</td></tr>'
+            f'<tr>{label}{cells}<td style="opacity:.65;white-space:nowrap">{html_text(units[k])}</td></tr>'
         )
     more = _remark(f"and {len(names) - len(rows)} more") if len(names) > len(rows) else ""
     return (
