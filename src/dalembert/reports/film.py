@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dalembert.closed_forms.printing.markup import Markup, element
+from dalembert.views.pictures.drawn_shapes import Fineness
 from dalembert.views.pictures.ground import hull
 from dalembert.views.pictures.painter import BodySurfaces
 from dalembert.views.pictures.scene import Scene, loose_parts, scene_of
@@ -76,7 +77,7 @@ def film(run: Any) -> Markup:
 
 def _screen(mechanism: Any, q: np.ndarray) -> Screen:
     """Shapes on the plane of the camera, fitted into the picture."""
-    scene = scene_of(mechanism, q[0], ((10_000, SIDES),))
+    scene = scene_of(mechanism, q[0], Fineness(((10_000, SIDES),), 3000))
     shapes = [*_solids(scene, q), *_loose(scene, q)]
     seen = [scene.camera.seen(shape.vertices) for shape in shapes]
     towards = scene.camera.towards
@@ -101,14 +102,14 @@ def _range(seen: Sequence[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _solids(scene: Scene, q: np.ndarray) -> Iterator[MovingShape]:
-    """Solids that ride on bodies."""
+    """Shapes that ride on bodies."""
     poses = body_poses(scene.mechanism, q)
     names = [body.name for body in scene.mechanism.bodies]
-    for solid in scene.solids:
-        surfaces = BodySurfaces.of([solid], names, SIDES)
+    for shape in scene.shapes:
+        surfaces = BodySurfaces.of([shape], names)
         own = poses[:, surfaces.bodies]
         turned = np.einsum("kvij,vj->kvi", own[..., :3], surfaces.surface.vertices)
-        yield MovingShape(turned + own[..., 3], solid.colour)
+        yield MovingShape(turned + own[..., 3], shape.colour)
 
 
 def _loose(scene: Scene, q: np.ndarray) -> Iterator[MovingShape]:

@@ -31,12 +31,12 @@ from dalembert.readers.mesh_folders import (
     MeshFolders,
     MissingMeshError,
 )
+from dalembert.views.meshes.coarsening import coarser
 
 MAX_FACES = 100_000  # of a mesh as it is shown; finer ones are made coarser
 MAX_READ_FACES = 5_000_000  # of a mesh as its file has it
 MAX_MESHES = 2000  # files of a robot
 MAX_TOTAL_BYTES = 512 * 2**20  # of the files of a robot
-COARSEST = 8  # cells along a mesh that is made coarser
 EXTRA = "Meshes are read by trimesh: pip install 'dalembert[view]'."
 
 
@@ -61,10 +61,18 @@ class MeshFiles:
         The robot file, whose folder has the meshes.
     folders : paths
         Other folders in which meshes may be, each a package or a folder of packages.
+    most_bytes : int, optional
+        Of all files together, `MAX_TOTAL_BYTES` by default.
     """
 
-    def __init__(self, model_file: str = "", folders: Iterable[str | os.PathLike[str]] = ()):
+    def __init__(
+        self,
+        model_file: str = "",
+        folders: Iterable[str | os.PathLike[str]] = (),
+        most_bytes: int | None = None,
+    ):
         self.folders = MeshFolders(model_file, folders)
+        self.most_bytes = MAX_TOTAL_BYTES if most_bytes is None else most_bytes
         self.parts_of_file: dict[Path, tuple[MeshPart, ...]] = {}
         self.bytes_read = 0
         self.missing: list[tuple[str, Source]] = []
@@ -114,8 +122,8 @@ class MeshFiles:
             raise MeshError(f"more than MAX_MESHES = {MAX_MESHES} files of meshes.", visual.mesh)
         data = self.folders.read(visual.mesh)
         self.bytes_read += len(data)
-        if self.bytes_read > MAX_TOTAL_BYTES:
-            limit = f"MAX_TOTAL_BYTES = {MAX_TOTAL_BYTES // 2**20} MiB"
+        if self.bytes_read > self.most_bytes:
+            limit = f"{self.most_bytes // 2**20} MiB"
             raise MeshError(f"the meshes have more than {limit}.", visual.mesh)
         parts = _loaded(LOADERS[suffix], data, MeshSource(self.folders, path.parent))
         if sum(len(part.faces) for part in parts) > MAX_FACES:
@@ -184,30 +192,15 @@ def _scaled(part: MeshPart, factors: list[float]) -> MeshPart:
 
 
 def _coarser(parts: list[MeshPart]) -> list[MeshPart]:
-    """Parts whose vertices are merged in the cells of a grid, the finest with few enough faces."""
-    points = np.concatenate([part.vertices for part in parts])
-    size = float(np.ptp(points, axis=0).max()) or 1.0
-    cells = 1024
-    while cells >= COARSEST:
-        merged = [_merged(part, size / cells) for part in parts]
-        if sum(len(part.faces) for part in merged) <= MAX_FACES:
-            return merged
-        cells //= 2
-    raise MeshError("it has too many parts to be shown.")
+    """Parts with few enough faces, each with its share of them."""
+    share = MAX_FACES / sum(len(part.faces) for part in parts)
+    return [coarser_part(part, int(share * len(part.faces))) for part in parts]
 
 
-def _merged(part: MeshPart, cell: float) -> MeshPart:
-    """A part with one vertex in a cell, the mean of its vertices there."""
-    keys = np.round(part.vertices / cell).astype(np.int64)
-    _, where, counts = np.unique(keys, axis=0, return_inverse=True, return_counts=True)
-    where = where.reshape(-1)
-    sums = np.zeros((len(counts), 3))
-    np.add.at(sums, where, part.vertices)
-    faces = where[part.faces]
-    first, second, third = faces.T
-    is_triangle = (first != second) & (second != third) & (third != first)
-    faces = np.unique(faces[is_triangle], axis=0)
-    return part._replace(vertices=sums / counts[:, None], faces=faces)
+def coarser_part(part: MeshPart, most: int) -> MeshPart:
+    """A part with so many faces at most."""
+    vertices, faces = coarser((part.vertices, part.faces), most)
+    return part._replace(vertices=vertices, faces=faces)
 
 
 # --- formats --------------------------------------------------------------------------------------

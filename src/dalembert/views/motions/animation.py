@@ -163,7 +163,7 @@ def _palette(film: Film) -> Any:
     """Colours of some pictures of a film, and of all its solids; the paper keeps its own."""
     Image = library("PIL.Image", EXTRA)
     sheet = np.concatenate([*film.pictures(PALETTE_PICTURES)])
-    colours = np.array([solid.colour[:3] for solid in film.solids]).reshape(-1, 3)
+    colours = np.array([shape.colour[:3] for shape in film.shapes]).reshape(-1, 3)
     sheet = np.concatenate([sheet, shades(colours, sheet.shape[1])])
     image = Image.fromarray(sheet).quantize(255, method=Image.Quantize.MEDIANCUT)
     rgb = library("matplotlib.colors", EXTRA).to_rgb

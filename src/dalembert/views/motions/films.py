@@ -18,6 +18,10 @@ from dalembert.views.fonts import (
     fonts,
 )
 from dalembert.views.motions.motion_page import finite
+from dalembert.views.pictures.drawn_shapes import (
+    Fineness,
+    drawn_shapes,
+)
 from dalembert.views.pictures.ground import (
     grid_lines,
     height_of,
@@ -31,14 +35,12 @@ from dalembert.views.pictures.painter import (
 from dalembert.views.pictures.scene import (
     BEAM,
     ROD,
-    drawn,
 )
 from dalembert.views.pictures.viewpoint import (
     camera_of,
     upwards,
 )
 from dalembert.views.round_steps import round_length
-from dalembert.views.solids.body_solids import solids_of
 from dalembert.views.solids.joint_shapes import ranges_of
 from dalembert.views.solids.proportions import Proportions
 from dalembert.views.solids.solid_data import (
@@ -47,7 +49,6 @@ from dalembert.views.solids.solid_data import (
 )
 from dalembert.views.solids.triangles import (
     Triangles,
-    triangles_of,
     tube,
 )
 
@@ -67,6 +68,7 @@ PAPER, INK, SOFT, LINE, TRACE, MARK = (
 )  # as in the page
 AXES = ("#d62f2f", "#2c9a41", "#2f62d6")  # x, y, z
 SIDES = 14  # of a round solid
+FINENESS = Fineness(((10_000, SIDES),), 4000)
 SHADE = 0.14  # opacity of shadows
 TINT = 0.55  # part of a trajectory's own colour in those of its solids, but of the first
 EDGE = 0.6  # width of the edges that close gaps between triangles [points]
@@ -80,9 +82,9 @@ class Film:
         self.figure = figure
         mechanism = run.own_mechanism()
         ranges = ranges_of(mechanism, finite(run))
-        self.solids = [s for s in solids_of(mechanism, ranges) if drawn(s)]
-        self.surfaces = BodySurfaces.of(self.solids, [b.name for b in mechanism.bodies], SIDES)
-        self.ends = np.cumsum([len(triangles_of(s, SIDES)[0]) for s in self.solids])
+        self.shapes = drawn_shapes(mechanism, FINENESS, ranges).shapes
+        self.surfaces = BodySurfaces.of(self.shapes, [b.name for b in mechanism.bodies])
+        self.ends = np.cumsum([len(shape.vertices) for shape in self.shapes])
         self.thin = Proportions.of(mechanism).thin
         self.bodies = len(mechanism.bodies)
         self.camera = camera_of(mechanism, self._poses(0, 0))
@@ -264,7 +266,7 @@ class Stage:
 
     def _shadows(self, surfaces: list[ColouredSurface]) -> Iterator[Any]:
         """Outlines of all solids on the ground, as one shape."""
-        if self.camera.is_planar or self.film.figure.floors or not self.film.solids:
+        if self.camera.is_planar or self.film.figure.floors or not self.film.shapes:
             return
         Path = library("matplotlib.path", EXTRA).Path
         PathPatch = library("matplotlib.patches", EXTRA).PathPatch

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import json
 import re
+from base64 import b64encode
 from collections.abc import Sequence
 from pathlib import Path
 from typing import (
@@ -22,6 +23,11 @@ from dalembert.closed_forms.printing.markup import (
 from dalembert.displays import visible
 from dalembert.model.mechanism import Mechanism
 from dalembert.views.figures.stick_figure import StickFigure
+from dalembert.views.pictures.drawn_shapes import (
+    DrawnShape,
+    Fineness,
+    drawn_shapes,
+)
 from dalembert.views.pictures.ground import (
     grid_lines,
     height_of,
@@ -30,7 +36,6 @@ from dalembert.views.pictures.painter import BodySurfaces
 from dalembert.views.pictures.scene import (
     BEAM,
     ROD,
-    drawn,
 )
 from dalembert.views.pictures.still import picture_svg
 from dalembert.views.pictures.viewpoint import (
@@ -40,27 +45,20 @@ from dalembert.views.pictures.viewpoint import (
     ground_axes,
     upwards,
 )
-from dalembert.views.solids.body_solids import solids_of
 from dalembert.views.solids.joint_shapes import (
     WITHOUT,
     ranges_of,
 )
 from dalembert.views.solids.proportions import Proportions
-from dalembert.views.solids.solid_data import (
-    COLOURS,
-    Solid,
-)
-from dalembert.views.solids.triangles import (
-    Triangles,
-    triangles_of,
-    tube,
-)
+from dalembert.views.solids.solid_data import COLOURS
+from dalembert.views.solids.triangles import tube
 
 if TYPE_CHECKING:
     from dalembert.results.run import Run
 
 SIDES = 18  # of a round solid
-FINENESS = 2e-4  # of the size of a mechanism: places of vertices
+FINENESS = Fineness(((10_000, SIDES),), 14_000)
+STEPS = 2**16 - 1  # across a surface: places of its vertices
 SAMPLES = 60  # configurations that the ground must reach below
 ALONG_Z = np.array([[0.0, 0.0, -0.5], [0.0, 0.0, 0.5]])  # a rod of unit length [m]
 PICTURE = 640  # width of the picture without scripts [pixels]
@@ -70,12 +68,14 @@ def write_page(run: Run, figure: StickFigure, path: Path, title: str, speed: flo
     """Write the page of a run with its figure at some times."""
     mechanism = run.own_mechanism()
     q = finite(run)
-    data = {**figure.as_json(), **shapes_of(mechanism, q), "speed": speed}
+    shapes = drawn_shapes(mechanism, FINENESS, ranges_of(mechanism, q))
+    data = {**figure.as_json(), **page_data(mechanism, shapes.shapes, q), "speed": speed}
+    summary = "\n".join([run.summary(), *shapes.remarks])
     text = json.dumps(data, separators=(",", ":")).replace("<", "\\u003c")  # ends no script
     page = Path(__file__).with_name("animation.html").read_text(encoding="utf-8")
     filled = {
         "{{title}}": html_text(title),
-        "{{summary}}": html_lines(run.summary()),
+        "{{summary}}": html_lines(summary),
         "{{picture}}": picture_svg(mechanism, q[0], PICTURE, standalone=False),
         "{{data}}": text,
     }
@@ -90,29 +90,26 @@ def finite(run: Run) -> np.ndarray:
     return np.asarray(q[np.isfinite(q).all(axis=1)])
 
 
-def shapes_of(mechanism: Mechanism, q: np.ndarray) -> dict[str, Any]:
-    """Solids, camera and ground of a motion through coordinates (K, nq)."""
-    solids = [s for s in solids_of(mechanism, ranges_of(mechanism, q)) if drawn(s)]
+def page_data(mechanism: Mechanism, shapes: Sequence[DrawnShape], q: np.ndarray) -> dict[str, Any]:
+    """Shapes, camera and ground of a motion through coordinates (K, nq)."""
     names = [body.name for body in mechanism.bodies]
     chosen = q[np.unique(np.linspace(0, len(q) - 1, SAMPLES).round().astype(int))]
     poses = body_poses(mechanism, chosen)
     camera = camera_of(mechanism, poses[0])
     sizes = Proportions.of(mechanism)
-    unit = FINENESS * sizes.reach
     return {
-        "solids": [_solid(solid, names, unit) for solid in solids],
-        "tube": _surface(tube(ALONG_Z, 1.0, SIDES), unit),
-        "unit": unit,
+        "solids": [_shape(shape, names) for shape in shapes],
+        "tube": _surface(*tube(ALONG_Z, 1.0, SIDES)),
         "radii": [BEAM * sizes.thin, ROD * sizes.thin],
         "colours": [list(COLOURS["beam"]), list(COLOURS["link"])],
         "labels": _labels(mechanism),
-        **_stage(mechanism, camera, reached(solids, names, poses)),
+        **_stage(mechanism, camera, reached(shapes, names, poses)),
     }
 
 
-def reached(solids: Sequence[Solid], names: Sequence[str], poses: np.ndarray) -> np.ndarray:
-    """Points (P, 3) of all solids for poses (K, B, 3, 4); the bodies' origins without solids."""
-    surfaces = BodySurfaces.of(solids, names, 6)
+def reached(shapes: Sequence[DrawnShape], names: Sequence[str], poses: np.ndarray) -> np.ndarray:
+    """Points (P, 3) of all shapes for poses (K, B, 3, 4); the bodies' origins without shapes."""
+    surfaces = BodySurfaces.of(shapes, names)
     points = [surfaces.placed(pose).vertices for pose in poses]
     return np.concatenate([*points, poses[:, :, :, 3].reshape(-1, 3)])
 
@@ -146,17 +143,27 @@ def _labels(mechanism: Mechanism) -> list[list[Any]]:
     return named + [[visible(f.name), index[f.name]] for f in mechanism.frames]
 
 
-def _solid(solid: Solid, names: Sequence[str], unit: float) -> dict[str, Any]:
-    """A solid as data."""
+def _shape(shape: DrawnShape, names: Sequence[str]) -> dict[str, Any]:
+    """A shape as data."""
     return {
-        "body": names.index(solid.body),
-        "colour": [round(x, 3) for x in solid.colour],
-        **_surface(triangles_of(solid, SIDES), unit),
+        "body": names.index(shape.body),
+        "colour": [round(x, 3) for x in shape.colour],
+        **_surface(shape.vertices, shape.faces),
     }
 
 
-def _surface(triangles: Triangles, unit: float) -> dict[str, Any]:
-    """Vertices in units, and faces, in rows."""
-    vertices, faces = triangles
-    numbers = (vertices / unit).round().astype(int)
-    return {"vertices": numbers.ravel().tolist(), "faces": faces.ravel().tolist()}
+def _surface(vertices: np.ndarray, faces: np.ndarray) -> dict[str, Any]:
+    """Vertices in steps from a corner, and faces, in rows of 16 bits in base64."""
+    low = vertices.min(axis=0)
+    step = float(np.ptp(vertices, axis=0).max()) / STEPS or 1.0
+    return {
+        "low": low.tolist(),
+        "step": step,
+        "vertices": _base64(np.rint((vertices - low) / step)),
+        "faces": _base64(faces),
+    }
+
+
+def _base64(numbers: np.ndarray) -> str:
+    """Whole numbers from 0 to 2^16 - 1 as text."""
+    return b64encode(numbers.astype("<u2").tobytes()).decode()

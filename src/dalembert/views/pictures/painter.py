@@ -1,4 +1,4 @@
-"""Shaded triangles in a plane, sorted from back to front."""
+"""Shaded triangles in a plane, as far as they are seen, from back to front."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from typing import NamedTuple
 
 import numpy as np
 
+from dalembert.views.pictures.drawn_shapes import DrawnShape
 from dalembert.views.pictures.viewpoint import Camera
-from dalembert.views.solids.solid_data import (
-    Colour,
-    Solid,
+from dalembert.views.pictures.visibility import (
+    Order,
+    seen_order,
 )
-from dalembert.views.solids.triangles import (
-    Triangles,
-    triangles_of,
-)
+from dalembert.views.solids.solid_data import Colour
+from dalembert.views.solids.triangles import Triangles
 
 LIGHT = np.array([-0.42, 0.62, 0.66])  # towards the light: to the right, up, to the viewer
 AMBIENT, DIFFUSE, GLOSS = 0.52, 0.54, 0.20
 SHINE = 24  # exponent of the highlight
+ROUNDS = 3  # in which triangles that pierce each other are split
 
 
 class ColouredSurface(NamedTuple):
@@ -54,20 +54,17 @@ class ColouredSurface(NamedTuple):
 
 
 class BodySurfaces(NamedTuple):
-    """Triangles of many solids, each riding on a body."""
+    """Triangles of many shapes, each riding on a body."""
 
     surface: ColouredSurface  # in the axes of the bodies
     bodies: np.ndarray  # (V,) index of the body of each vertex
 
     @classmethod
-    def of(cls, solids: Sequence[Solid], bodies: Sequence[str], sides: int) -> BodySurfaces:
-        """Surfaces of solids that are no meshes; `bodies` are names in the order of the poses."""
+    def of(cls, shapes: Sequence[DrawnShape], bodies: Sequence[str]) -> BodySurfaces:
+        """Surfaces of shapes; `bodies` are names in the order of the poses."""
         index = {name: k for k, name in enumerate(bodies)}
-        parts = [(triangles_of(solid, sides), solid.colour) for solid in solids]
-        owners = [
-            np.full(len(vertices), index[solid.body])
-            for ((vertices, _), _), solid in zip(parts, solids, strict=True)
-        ]
+        parts = [((shape.vertices, shape.faces), shape.colour) for shape in shapes]
+        owners = [np.full(len(shape.vertices), index[shape.body]) for shape in shapes]
         return cls(ColouredSurface.joined(parts), np.concatenate([np.zeros(0, int), *owners]))
 
     def placed(self, poses: np.ndarray) -> ColouredSurface:
@@ -85,16 +82,40 @@ class Painted(NamedTuple):
 
 
 def painted(surface: ColouredSurface, camera: Camera) -> Painted:
-    """Triangles that face the viewer, shaded, from back to front."""
+    """Shaded triangles that are seen, from back to front; where they pierce each other in smaller parts."""
     corners = surface.vertices[surface.faces]
     normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
     lengths = np.linalg.norm(normals, axis=1)
     normals = normals / np.where(lengths > 0, lengths, 1)[:, None]
-    seen = np.flatnonzero((normals @ camera.towards > 0) & (lengths > 0))
-    depth = corners[seen].mean(axis=1) @ camera.towards
-    chosen = seen[np.argsort(depth, kind="stable")]
-    colours = shaded(surface.colours[chosen], normals[chosen], camera)
-    return Painted(camera.seen(corners[chosen]), colours)
+    facing = np.flatnonzero((normals @ camera.towards > 0) & (lengths > 0))
+    colours = shaded(surface.colours[facing], normals[facing], camera)
+    corners = corners[facing]
+    for _ in range(ROUNDS):
+        order = _order(corners, colours, camera)
+        if not order.is_torn.any():
+            break
+        corners, colours = _split(corners[order.seen], colours[order.seen], order.is_torn)
+    order = _order(corners, colours, camera)
+    return Painted(camera.seen(corners[order.seen]), colours[order.seen])
+
+
+def _order(corners: np.ndarray, colours: np.ndarray, camera: Camera) -> Order:
+    """The order of triangles (P, 3, 3) in the world."""
+    return seen_order(camera.seen(corners), corners @ camera.towards, colours[:, 3] >= 1)
+
+
+def _split(
+    corners: np.ndarray, colours: np.ndarray, chosen: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """The triangles with the chosen ones in four, by the middles of their sides."""
+    a, b, c = corners[chosen].transpose(1, 0, 2)
+    ab, bc, ca = (a + b) / 2, (b + c) / 2, (c + a) / 2
+    parts = [(a, ab, ca), (ab, b, bc), (ca, bc, c), (ab, bc, ca)]
+    quarters = [np.stack(part, axis=1) for part in parts]
+    return (
+        np.concatenate([corners[~chosen], *quarters]),
+        np.concatenate([colours[~chosen], np.tile(colours[chosen], (4, 1))]),
+    )
 
 
 def shaded(colours: np.ndarray, normals: np.ndarray, camera: Camera) -> np.ndarray:

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import (
-    Iterator,
-    Sequence,
-)
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -18,6 +15,11 @@ from dalembert.views.figures.stick_figure import (
     centre_lines,
     placements,
 )
+from dalembert.views.pictures.drawn_shapes import (
+    DrawnShape,
+    Fineness,
+    drawn_shapes,
+)
 from dalembert.views.pictures.painter import (
     BodySurfaces,
     ColouredSurface,
@@ -27,19 +29,16 @@ from dalembert.views.pictures.viewpoint import (
     body_poses,
     camera_of,
 )
-from dalembert.views.solids.body_solids import solids_of
 from dalembert.views.solids.joint_shapes import ranges_of
 from dalembert.views.solids.proportions import Proportions
-from dalembert.views.solids.solid_data import (
-    COLOURS,
-    Solid,
-)
+from dalembert.views.solids.solid_data import COLOURS
 from dalembert.views.solids.triangles import (
     Triangles,
     tube,
 )
 
 BEAM, ROD = 0.8, 0.55  # radii of a beam and of a rod, in those of a thin link
+COARSE = Fineness(((10_000, 12),), 3000)
 
 
 class Scene(NamedTuple):
@@ -48,17 +47,15 @@ class Scene(NamedTuple):
     mechanism: Mechanism
     q: np.ndarray  # (nq,)
     poses: np.ndarray  # (B, 3, 4) of the bodies
-    solids: tuple[Solid, ...]  # shapes on bodies
+    shapes: tuple[DrawnShape, ...]  # on bodies
     surface: ColouredSurface  # in the world
     camera: Camera
     shadows: list[np.ndarray]  # vertices of each convex part
+    remarks: tuple[str, ...] = ()  # about meshes that are not shown
 
 
-def scene_of(
-    mechanism: Mechanism, q: object = None, sides_of: Sequence[tuple[int, int]] = ((10_000, 12),)
-) -> Scene:
-    """The scene of a mechanism at coordinates (nq,), by default at those of `posture`; a round
-    solid has as many sides as `sides_of` says for so many solids.
+def scene_of(mechanism: Mechanism, q: object = None, fineness: Fineness = COARSE) -> Scene:
+    """The scene of a mechanism at coordinates (nq,), by default at those of `posture`.
 
     Raises
     ------
@@ -76,34 +73,22 @@ def scene_of(
             (plain.nq,),
         )
     poses = body_poses(plain, coordinates[None])[0]
-    solids = tuple(s for s in solids_of(plain, ranges_of(plain, coordinates)) if drawn(s))
-    sides = next(sides for most, sides in sides_of if len(solids) <= most)
+    shapes, sides, remarks = drawn_shapes(plain, fineness, ranges_of(plain, coordinates))
     names = [body.name for body in plain.bodies]
     parts = [(shape, COLOURS[role]) for role, shape in loose_parts(plain, coordinates, sides)]
-    bodies = BodySurfaces.of(solids, names, sides).placed(poses)
+    bodies = BodySurfaces.of(shapes, names).placed(poses)
     shadows = [shape[0] for shape, _ in parts]
-    shadows += _placed_parts(solids, names, poses, sides)
+    shadows += [BodySurfaces.of([shape], names).placed(poses).vertices for shape in shapes]
     return Scene(
         plain,
         coordinates,
         poses,
-        solids,
+        shapes,
         bodies.and_(ColouredSurface.joined(parts)),
         camera_of(plain, poses),
         shadows,
+        remarks,
     )
-
-
-def drawn(solid: Solid) -> bool:
-    """Whether a solid rides on its body as it is: no mesh, no beam that bends."""
-    return solid.kind != "mesh" and solid.role != "beam"
-
-
-def _placed_parts(
-    solids: tuple[Solid, ...], names: list[str], poses: np.ndarray, sides: int
-) -> list[np.ndarray]:
-    """Vertices of each solid in the world."""
-    return [BodySurfaces.of([s], names, sides).placed(poses).vertices for s in solids]
 
 
 def loose_parts(mechanism: Mechanism, q: np.ndarray, sides: int) -> Iterator[tuple[str, Triangles]]:

@@ -21,6 +21,7 @@ from dalembert.closed_forms.printing.markup import html_text
 from dalembert.displays import Picture
 from dalembert.model.mechanism import Mechanism
 from dalembert.views.figures.plain_numbers import pose_of
+from dalembert.views.pictures.drawn_shapes import Fineness
 from dalembert.views.pictures.ground import (
     grid_lines,
     height_of,
@@ -51,10 +52,10 @@ LEVELS = 6  # steps of a colour's 255 that look alike
 MOST_NAMED = 14  # joints beyond are not named
 TRIAD = 0.09  # length of a frame's axes, of the size of the picture
 AXES = ("#e0524d", "#3fa652", "#4a7de0")  # x, y, z
-SIDES = ((30, 12), (60, 9), (10_000, 6))  # of round solids, up to a number of them
+FINENESS = Fineness(((30, 24), (60, 16), (120, 12), (10_000, 8)), 6000)
 NAMESPACE = ' xmlns="http://www.w3.org/2000/svg"'
 STYLE = (
-    "<style>.dalembert-picture{color:#2a3642}"
+    "<style>.dalembert-picture{color:#2a3642}@media all{.dalembert-picture{max-width:100%;height:auto}}"
     "@media(prefers-color-scheme:dark){.dalembert-picture{color:#dde4ea}}</style>"
 )
 
@@ -110,7 +111,7 @@ def picture_svg(
     >>> picture_svg(da.planar_chain(2)).startswith("<svg")
     True
     """
-    scene = scene_of(mechanism, q, SIDES)
+    scene = scene_of(mechanism, q, FINENESS)
     triangles = painted(scene.surface, scene.camera)
     lines, step = _grid(scene)
     reserved = room_of(_named(scene)) if labels else 0.0
@@ -122,7 +123,7 @@ def picture_svg(
         *_scale(window, step),
         *(_names(scene, triangles, window) if labels else ()),
     ]
-    return _document(scene.mechanism.name, window, parts, standalone)
+    return _document(scene, window, parts, standalone)
 
 
 def window_of(triangles: Painted, lines: np.ndarray, width: float, reserved: float = 0.0) -> Window:
@@ -148,17 +149,20 @@ def window_of(triangles: Painted, lines: np.ndarray, width: float, reserved: flo
     return Window(scale, left, top, width, height + EDGE + FOOT)
 
 
-def _document(name: str, window: Window, parts: Sequence[str], standalone: bool) -> str:
-    """The SVG with its title."""
+def _document(scene: Scene, window: Window, parts: Sequence[str], standalone: bool) -> str:
+    """The SVG with its title, and with remarks about meshes that are not shown."""
     size = f"{window.width:.0f} {window.height:.0f}"
-    title = html_text(name)
+    title = html_text(scene.mechanism.name)
+    remarks = html_text(" ".join(scene.remarks))
     return "".join(
         [
             f'<svg{NAMESPACE if standalone else ""} viewBox="0 0 {size}" ',
             f'width="{window.width:.0f}" height="{window.height:.0f}" role="img" ',
             f'aria-label="Picture of {title}" class="dalembert-picture" ',
-            'style="max-width:100%;height:auto" font-family="system-ui,sans-serif">',
+            'font-family="system-ui,sans-serif"',
+            ">" if standalone else ' style="max-width:100%;height:auto">',
             f"<title>{title}</title>",
+            f"<desc>{remarks}</desc>" if remarks else "",
             STYLE if standalone else "",
             *parts,
             "</svg>",
@@ -297,7 +301,11 @@ def _anchors(scene: Scene, window: Window) -> list[Anchor]:
     m = scene.mechanism
     index = {body.name: k for k, body in enumerate(m.bodies)}
     joints = [joint for joint in m.joints if not isinstance(joint.type, WITHOUT)]
-    radii = {solid.body: float(max(solid.sizes)) for solid in scene.solids if solid.role == "joint"}
+    radii = {
+        shape.body: float(np.linalg.norm(shape.vertices, axis=1).max())
+        for shape in scene.shapes
+        if shape.role == "joint"
+    }
     found = []
     if len(joints) <= MOST_NAMED:
         for joint in joints:
