@@ -22,7 +22,7 @@ def cantilever(modes, elements=1, kinematics="exact", length=1.0, origin=None, *
 def bent(mechanism, force):
     """Place and turn of the tip under a dead force, the weight of a kilogram there: by Newton's method on plain functions."""
     weighed, q, rest = mechanism.replace(gravity=force), mechanism.neutral(), np.zeros(mechanism.nv)
-    for _ in range(60):
+    for _ in range(100):
         step = np.linalg.solve(da.inverse_dynamics_derivatives(weighed, q, rest, rest).dtau_dq, -da.inverse_dynamics(weighed, q, rest, rest))
         q = q + step * min(1.0, 0.5 / abs(step).max())
         if abs(step).max() < 1e-9:
