@@ -11,7 +11,7 @@ import pytest
 
 from sources import PACKAGE, parsed
 
-LAYERS = ["errors", "arguments", "whole_files", "displays", "data", "expr", "purity", "spatial", "integrators", "generators", "beams", "model", "kinematics", "constraints", "readers", "writers", "loops", "formulations", "codegen",
+LAYERS = ["errors", "arguments", "call_faults", "whole_files", "displays", "data", "expr", "purity", "spatial", "integrators", "generators", "beams", "model", "kinematics", "constraints", "readers", "writers", "loops", "formulations", "codegen",
           "native", "tracing", "systems", "analysis", "compiled", "controllers", "results", "closed_forms", "simulation", "initial_parameters", "views", "sweeps", "convert", "reports",
           "commandline", "cli", "__main__"]
 

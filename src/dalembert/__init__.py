@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import importlib
+import inspect
 import sys
 from collections.abc import Callable
 from typing import Any
@@ -217,11 +218,8 @@ def __getattr__(name: str) -> Any:
     """Public names are imported when first used: `import dalembert` stays fast."""
     if name in _HOME:
         value = getattr(importlib.import_module(_HOME[name]), name)
-        value = (
-            _of_mechanism(value)
-            if name == "save" or _HOME[name].startswith(_OF_MECHANISMS)
-            else value
-        )
+        if inspect.isfunction(value):
+            value = _public(value, name == "save" or _HOME[name].startswith(_OF_MECHANISMS))
     elif name in _MODULES:
         value = importlib.import_module(_MODULES[name])
     else:
@@ -237,10 +235,21 @@ def import_views() -> None:
     importlib.import_module("dalembert.views")
 
 
-def _of_mechanism(function: Callable[..., Any]) -> Callable[..., Any]:
-    """A function (mechanism, ...) that says so where something else comes first; it is pickled by
-    its public name.
+def _public(function: Callable[..., Any], takes_mechanism: bool) -> Callable[..., Any]:
+    """A function that says how it is called where it is called otherwise; it is pickled by its
+    public name.
     """
+    from dalembert.call_faults import explained
+
+    checked = explained(function)
+    if takes_mechanism:
+        checked = _of_mechanism(checked)
+    checked.__module__ = __name__
+    return checked
+
+
+def _of_mechanism(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A function (mechanism, ...) that says so where something else comes first."""
     from dalembert.model.mechanism import Mechanism
 
     @functools.wraps(function)
@@ -253,7 +262,6 @@ def _of_mechanism(function: Callable[..., Any]) -> Callable[..., Any]:
             )
         return function(mechanism, *arguments, **named)
 
-    checked.__module__ = __name__
     return checked
 
 

@@ -51,7 +51,7 @@ def check_choice(what: str, value: Any, known: tuple[str, ...]) -> None:
         It is another, or no text; the message lists them.
     """
     if not isinstance(value, str) or value not in known:
-        raise UnknownNameError(what, value, known)
+        raise UnknownNameError(what, value, known, len(known))
 
 
 def check_text(name: str, value: Any) -> None:

@@ -17,6 +17,7 @@ from dalembert import __version__
 from dalembert.commandline import VectorError
 from dalembert.commandline.application import Application, Argument, Option, UsageError
 from dalembert.commandline.loading import existing, findings_of, load, numeric, tree_of
+from dalembert.commandline.written_files import check_writable
 from dalembert.errors import (
     DalembertError,
     DalembertWarning,
@@ -311,10 +312,11 @@ def convert(
     A warning lists all that the format cannot say; a .toml file says everything.
     """
     from dalembert.commandline.output import line
-    from dalembert.writers.save import save
+    from dalembert.writers.save import ENDINGS, save
 
     if output.exists() and output.samefile(file):
         raise UsageError(f"{str(output)!r} is FILE itself: name another file.")
+    check_writable("OUT", output, ENDINGS)
     save(reading.load(file), output, strict)
     line(_console(), f"written to {output}")
 
@@ -695,7 +697,10 @@ def equations(
     from dalembert.commandline.typed_vectors import PATHS, typed_names
 
     if form not in FORMATS:
-        raise UsageError(f"unknown format {form!r} (known: {', '.join(FORMATS)}).")
+        raise UsageError(
+            f"unknown format {form!r} (known: {', '.join(FORMATS)}); --output writes a document."
+        )
+    check_writable("--output", output)
     names = [*filter(None, typed_names(symbols or "", PATHS))]
     wanted = [*filter(None, typed_names(quantities or ""))]
     budget = BUDGET if budget is None else budget
@@ -748,6 +753,7 @@ def report(
     """
     from dalembert.commandline.reporting import write_report
 
+    check_writable("--output", output)
     mechanism = reading.load(file, quiet=True)
     try:
         write_report(_console(), mechanism, output, without, q, t)

@@ -3,26 +3,42 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from types import ModuleType
 from typing import Any
 
-ELSEWHERE = {  # names of other tools, and the names here; "" has no counterpart
+ELSEWHERE = {  # names of other tools in small letters, and the names here; "" has no counterpart
     "aba": "forward_dynamics",
     "accel": "forward_dynamics",
+    "bdf": "rodas5p",
     "crba": "mass_matrix",
     "dof": "nv",
+    "euler": "explicit_euler",
+    "fk": "placement",
     "fkine": "placement",
     "forward_kinematics": "placement",
     "gravload": "gravity_vector",
     "inertia_matrix": "mass_matrix",
     "inverse_kinematics": "",
+    "joint_names": "velocity_names",
+    "links": "bodies",
+    "lsoda": "rodas5p",
+    "m": "mass_matrix",
+    "ode15s": "rodas5p",
+    "ode45": "dopri5",
+    "radau": "radau5",
+    "rk23": "dopri5",
+    "rk45": "dopri5",
     "rne": "inverse_dynamics",
     "rnea": "inverse_dynamics",
+    "save": "to_netcdf",
     "t": "times",
     "time": "times",
+    "to_latex": "latex",
 }
-INSIDE = (__name__.partition(".")[0], "dataclasses")  # callers that a warning does not point to
+MOST_LISTED = 12  # known names in a message
+PACKAGE = __name__.partition(".")[0]
+INSIDE = (PACKAGE, "dataclasses")  # callers that a warning does not point to
 
 
 def nearest(name: object, known: Iterable[str], cutoff: float = 0.6) -> str:
@@ -85,9 +101,9 @@ class ShapeError(DalembertError, ValueError):
 class UnknownNameError(DalembertError, KeyError):
     """A name is not in the mechanism; `name` and `known` say which and what there is."""
 
-    def __init__(self, what: str, name: str, known: tuple[str, ...]):
-        near = nearest(name, known)
-        listed = ", ".join(known[:12]) + (", ..." if len(known) > 12 else "")
+    def __init__(self, what: str, name: str, known: tuple[str, ...], most: int = MOST_LISTED):
+        near = _meant(name, known) or nearest(name, known)
+        listed = ", ".join(known[:most]) + (", ..." if len(known) > most else "")
         message = f"unknown {what} {name!r} (known: {listed})." + (
             f" Did you mean {near!r}?" if near else ""
         )
@@ -257,17 +273,31 @@ def unknown_attribute(owner: Any, name: str) -> AttributeError:
         if isinstance(owner, ModuleType)
         else f"{type(owner).__name__!r} object"
     )
-    near = "" if name.startswith("_") else _meant(name, dir(owner))
-    text = f"{kind} has no attribute {name!r}." + (f" Did you mean {near!r}?" if near else "")
+    near = "" if name.startswith("_") else _instead(owner, name)
+    text = f"{kind} has no attribute {name!r}." + (f" Did you mean {near}?" if near else "")
     return AttributeError(
         text, name=name, obj=None
     )  # of no object: a traceback would suggest the name once more
 
 
-def _meant(name: str, known: list[str]) -> str:
-    """The known name of a thing that other tools call by this name, else the nearest one."""
-    here = ELSEWHERE.get(name)
-    return here if here == "" or here in known else nearest(name, known)
+def _instead(owner: Any, name: str) -> str:
+    """The attribute, or the function of the package, that a misspelt attribute may stand for."""
+    if ELSEWHERE.get(name.lower()) == "":
+        return ""
+    known = dir(owner)
+    public = sys.modules[PACKAGE].__all__
+    for names, shown in ((known, "{!r}"), (public, "da.{}(...)")):
+        if here := _meant(name, names):
+            return shown.format(here)
+    return repr(near) if (near := nearest(name, known)) else ""
+
+
+def _meant(name: object, known: Sequence[str]) -> str:
+    """A known name that is the same, or means the same in other tools; '' if there is none."""
+    if not isinstance(name, str):
+        return ""
+    other = ELSEWHERE.get(name.lower(), "")
+    return other if other in known else name if name in known else ""
 
 
 def public_names(self: Any) -> list[str]:

@@ -257,6 +257,20 @@ def test_wrong_usage_is_one_line_and_exit_2(run):
     fails(run("dynamics", UR5, "--base", "frei"), 2, "Did you mean 'free'?")
 
 
+@pytest.mark.parametrize("typed, hint", [
+    ("simulate cartpole --time 1", "Did you mean '--t'?"), ("simulate cartpole --duration 1", "Did you mean '--t'?"),
+    ("simulate cartpole --t 1 --dt 1e-3", "Did you mean '--h'?"), ("simulate cartpole 2", "Did you mean --t 2?"),
+    ("simulate cartpole --t 1 --integrator rk4", "Did you mean '--method'?"),
+    ("simulate cartpole --t 1 --tau 1 2", "joined by commas"), ("dynamics cartpole --q 0,90deg", "90deg is 1.5708."),
+    ("dynamics cartpole --q cart_to_pole=-90°", "-90° is -1.5708."), ("dynamics cartpole --q 1", "--q has 1 number, expected 2"),
+    ("codegen cartpole mass_matrix", "Did you mean --functions mass_matrix?"), ("view run.nc cartpole", "FILE is the model, and comes first"),
+    ("info run.zarr", "'run.zarr' is a run"), ("convert cartpole x.foo", "must end in .toml"), ("convert cartpole no/x.urdf", "there is no folder 'no'"),
+    ("info cartpole --mesh-folders no", "no: there is no such folder"), ("equations cartpole --format html", "--output writes a document"),
+])
+def test_a_usual_mistake_is_told_how_to_mend(run, typed, hint):
+    fails(run(*typed.split()), 2, hint)
+
+
 def test_a_missing_file_is_exit_2(run):
     for command in ("info", "check", "dynamics", "demo"):
         fails(run(command, "no such.urdf"), 2, "no such.urdf: there is no such file.")
@@ -275,7 +289,7 @@ def test_a_command_that_needs_numbers_names_the_symbols_of_a_file(run, tmp_path,
 def test_equations_say_once_where_they_cannot_be_written(run, tmp_path):
     fails(run("equations", "scara", "-o", str(tmp_path / "x.docx")), 2,
           "error: cannot write 'x.docx': known endings are .html")
-    fails(run("equations", "scara", "-o", str(tmp_path / "no" / "x.txt")), 2, "x.txt': No such file")
+    fails(run("equations", "scara", "-o", str(tmp_path / "no" / "x.txt")), 2, "there is no folder")
 
 
 def test_the_package_runs_as_a_module():

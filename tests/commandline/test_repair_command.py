@@ -60,7 +60,7 @@ def test_wrong_usage_is_one_line(run, file, tmp_path):
     code, out, err = run("convert", file, file)
     assert code == 2 and "FILE itself" in err and not out
     code, _, err = run("convert", "panda", tmp_path / "panda.step")
-    assert code == 1 and "written as .toml, .urdf, .xml" in err
+    assert code == 2 and "must end in .toml, .urdf, .xml" in err
 
 
 def test_convert_writes_other_formats_and_says_what_is_lost(run, tmp_path):

@@ -131,7 +131,7 @@ def test_a_run_that_ends_early_is_written_and_exits_with_1(run, tmp_path):
     ([], ["--t"]), (["--t", "-1"], ["t=-1.0", "positive duration"]), (["--t", "nan"], ["t=nan"]),
     (["--t", "1", "--h", "0"], ["h=0.0", "positive step"]), (["--t", "1", "--record", "0"], ["record=0.0"]),
     (["--t", "1", "--method", "rk5"], ["unknown method 'rk5'", "Did you mean 'rk4'?"]),
-    (["--t", "1", "--rtol", "-1"], ["--rtol"]), (["--t", "1", "--q", "1"], ["--q has 1 numbers, expected 2"]),
+    (["--t", "1", "--rtol", "-1"], ["--rtol"]), (["--t", "1", "--q", "1"], ["--q has 1 number, expected 2"]),
     (["--t", "1", "--tau", "pole=1"], ["unknown entry of --tau 'pole'"]),
     (["--t", "1", "-o", "r.txt"], ["--output 'r.txt'", "must end in .csv, .nc, .zarr"]),
     (["--t", "1", "--plot", "r.gif"], ["--plot 'r.gif'", ".png, .svg, .pdf"]),
@@ -148,7 +148,7 @@ def test_a_run_that_ends_early_is_written_and_exits_with_1(run, tmp_path):
     (["--t", "1", "--controller", "pd", "--sampled", "1e-6", "--delay", "9"], ["more than 1000000 periods", "shorter delay"]),
     (["--t", "1", "--method", ""], ["unknown method ''"]), (["--t", "1", "--formulation", ""], ["unknown formulation ''"]),
     (["--t", "1", "--goal", "0,0"], ["--goal is the set point of a controller"]),
-    (["--t", "1", "--controller", "pd", "--goal", "0"], ["--goal has 1 numbers, expected 2"]),
+    (["--t", "1", "--controller", "pd", "--goal", "0"], ["--goal has 1 number, expected 2"]),
     (["--t", "1", "--controller", "pd", "--bandwidth", "0"], ["--bandwidth"]),
     (["--t", "1", "-o", "nowhere/r.csv"], ["there is no folder 'nowhere'"]),
     (["--t", "1", "--record", "1e-12"], ["give record= a larger spacing"])])

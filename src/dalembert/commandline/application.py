@@ -14,7 +14,7 @@ from pathlib import Path
 from types import NoneType
 from typing import Any, get_args, get_type_hints
 
-from dalembert.errors import nearest
+from dalembert.call_faults import meant
 
 WIDTH = 80  # columns of help at most
 COLUMN = 38  # columns of the names of options at most; longer ones stand on a line of their own
@@ -202,14 +202,17 @@ class _CommandParser(argparse.ArgumentParser):
         except argparse.ArgumentError as error:
             raise UsageError(f"Option {error.argument_name!r} does not take a value.") from None
         known = self._option_string_actions  # of which one behind '--' is an argument
+        missing = [
+            label for name, label in self.required.items() if getattr(values, name, None) is None
+        ]
         for text in extra:
             name = text.partition("=")[0]
             if text.startswith("-") and len(text) > 1 and name not in known:
                 raise UsageError(_unknown("option", name, known))
-            raise UsageError(f"Got unexpected extra argument {text!r}.{_commas(text)}")
-        for name, label in self.required.items():
-            if getattr(values, name, None) is None:
-                raise UsageError(f"Missing {label}.")
+            hint = _as_option(text, missing) or _commas(text)
+            raise UsageError(f"Got unexpected extra argument {text!r}.{hint}")
+        if missing:
+            raise UsageError(f"Missing {missing[0]}.")
         typed = vars(values)
         for name, group in self.groups.items():
             members = {field: typed.pop(field) for field in group._fields if field in typed}
@@ -232,6 +235,12 @@ class _CommandParser(argparse.ArgumentParser):
         return joined
 
 
+def _as_option(text: str, missing: Sequence[str]) -> str:
+    """The option that is missing, whose value stands alone."""
+    names = [label.split("'")[1] for label in missing if label.startswith("option")]
+    return f" Did you mean {names[0]} {text}?" if names else ""
+
+
 def _commas(text: str) -> str:
     """How vectors are typed, after a number that stands alone."""
     try:
@@ -242,8 +251,15 @@ def _commas(text: str) -> str:
 
 
 def _unknown(noun: str, name: str, known: Iterable[str]) -> str:
-    near = nearest(name, known)
+    longest_last = sorted(known, reverse=True)  # '--h' after '-h'
+    arguments = {_argument(option): option for option in longest_last}
+    near = arguments.get(meant(_argument(name), arguments), "")
     return f"No such {noun} {name!r}." + (f" Did you mean {near!r}?" if near else "")
+
+
+def _argument(option: str) -> str:
+    """The argument of Python that an option stands for."""
+    return option.lstrip("-").replace("-", "_")
 
 
 def _width() -> int:

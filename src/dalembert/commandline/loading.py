@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from dalembert.commandline.application import UsageError
 from dalembert.errors import (
     DalembertError,
     DalembertWarning,
@@ -15,13 +16,22 @@ from dalembert.errors import (
     ReadError,
 )
 
+RUNS = (".nc", ".zarr")  # endings of files of runs
 MOST_NAMED = 4  # constraints in a note
 
 
 def existing(name: str) -> Path:
-    """The file or, where a plain name is no file, that of the embedded robot of this name."""
+    """The file or, where a plain name is no file, that of the embedded robot of this name.
+
+    Raises
+    ------
+    UsageError
+        It is a run.
+    """
     from dalembert import data
 
+    if Path(name).suffix.lower() in RUNS:
+        raise UsageError(f"{name!r} is a run; FILE is the model, and comes first.")
     return data.resolved(Path(name))
 
 

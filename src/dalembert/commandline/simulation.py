@@ -19,6 +19,7 @@ from dalembert.commandline.controllers import BANDWIDTH, controller
 from dalembert.commandline.output import line, progress_bar
 from dalembert.commandline.tables import show_state
 from dalembert.commandline.typed_vectors import typed_vector
+from dalembert.commandline.written_files import check_writable
 from dalembert.errors import DalembertError, DalembertWarning
 from dalembert.model.mechanism import Mechanism
 from dalembert.results import storage
@@ -72,14 +73,7 @@ class Files(NamedTuple):
             ("--plot", self.plot, run_diagrams.PLOTS),
             ("--animate", self.animate, (*animation.PAGES, *animation.FILMS)),
         ):
-            if path is not None and path.suffix.lower() not in endings:
-                raise VectorError(
-                    f"{option} {str(path)!r}: the name must end in {', '.join(endings)}.", option
-                )
-            if path is not None and not path.parent.is_dir():
-                raise VectorError(
-                    f"{option} {str(path)!r}: there is no folder {str(path.parent)!r}.", option
-                )
+            check_writable(option, path, endings)
         if self.resume and not _is_folder(self.output):
             raise VectorError(
                 "--resume goes on with a run in a .zarr folder: name it with --output.", "--resume"

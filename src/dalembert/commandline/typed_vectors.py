@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -16,6 +17,7 @@ from dalembert.model.numbers import Literal
 
 MAX_SHOWN = 12  # names written out in a message
 NAMES = re.compile(r"(?<!\\),")  # between names whose own commas are written '\,'
+DEGREES = re.compile(r"\s*([-+]?\d+\.?\d*) ?(?:deg|degrees|°)\s*")
 PATHS = re.compile(r"(?<!\\),(?![^\[]*\])")  # between paths, which may be inertia[0,1]
 
 
@@ -46,7 +48,7 @@ def typed_vector(
     if len(values) != len(names):
         listed = ", ".join(names[:MAX_SHOWN]) + (", ..." if len(names) > MAX_SHOWN else "")
         raise VectorError(
-            f"{option} has {len(values)} numbers, expected {len(names)}: mechanism "
+            f"{option} has {len(values)} number{'s' * (len(values) != 1)}, expected {len(names)}: mechanism "
             f"{mechanism.name!r} has {listed}.",
             option,
         )
@@ -149,4 +151,11 @@ def _number(text: str, where: str) -> float:
     try:
         return float(Literal(text.strip()))
     except ValueError as error:
-        raise VectorError(f"{where}: {error}.", where.split()[0]) from None
+        raise VectorError(f"{where}: {error}.{_in_radians(text)}", where.split()[0]) from None
+
+
+def _in_radians(text: str) -> str:
+    """How an angle in degrees is typed."""
+    if not (angle := DEGREES.fullmatch(text)):
+        return ""
+    return f" Angles are in radians: {text.strip()} is {math.radians(float(angle[1])):.5g}."

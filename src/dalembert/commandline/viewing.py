@@ -12,9 +12,8 @@ from typing import (
 )
 
 from dalembert.commandline.application import UsageError
+from dalembert.commandline.loading import RUNS
 from dalembert.errors import MissingFileError
-
-ENDINGS = (".nc", ".zarr")  # of files of runs
 
 
 class Page(NamedTuple):
@@ -41,10 +40,10 @@ def run_of(mechanism: Any, file: Path) -> Any:
     """
     from dalembert.results.run import Run
 
-    if file.suffix.lower() not in ENDINGS:
+    if file.suffix.lower() not in RUNS:
         raise UsageError(
             f"{str(file)!r} is no run that can be shown: expected a name that ends in "
-            f"{' or '.join(ENDINGS)}, as `dalembert simulate ... -o run.nc` writes it."
+            f"{' or '.join(RUNS)}, as `dalembert simulate ... -o run.nc` writes it."
         )
     if not file.exists():
         raise MissingFileError("there is no such file.", str(file))

@@ -213,6 +213,10 @@ class Dynamics:
         self._numbers = [mechanism.number(path) for path in self.parameters]
         self._functions: dict[tuple[tuple[str, ...], Loads], Function] = {}
 
+    def __repr__(self) -> str:
+        inputs = f", inputs {', '.join(self.parameters)}" if self.parameters else ""
+        return f"<Dynamics of {self.mechanism.name!r} by {self.formulation!r}{inputs}>"
+
     # --- quantities ---
 
     @quantity

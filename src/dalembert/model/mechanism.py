@@ -34,6 +34,7 @@ from dalembert.arguments import (
     check_instance,
     check_text,
 )
+from dalembert.call_faults import explained_class
 from dalembert.displays import (
     Picture,
     display,
@@ -109,6 +110,7 @@ from dalembert.spatial.vectors import Scalar
 _silent: ContextVar[bool] = ContextVar("silent", default=False)
 
 
+@explained_class
 @dataclass(frozen=True, repr=False)
 class Mechanism(Linkage):
     """Rigid bodies connected by joints to a tree; the first body is the base and does not move.

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable, Sequence
 from decimal import Decimal
 from fractions import Fraction
+from numbers import Rational
 from typing import Any
 
 from dalembert.arguments import refused
@@ -83,7 +84,11 @@ def as_float(x: Number) -> Any:
 
 
 def as_exact(x: Number) -> Any:
-    """A number as it is; numpy scalars (and arrays of one entry) become Python's."""
+    """A number as it is; numpy scalars (and arrays of one entry) become Python's, and so do
+    fractions of other packages.
+    """
+    if isinstance(x, Rational) and not isinstance(x, (int, Fraction)):
+        return Fraction(int(x.numerator), int(x.denominator))
     return (
         x.item()
         if hasattr(x, "item") and getattr(x, "size", 1) == 1 and not isinstance(x, Expr)
@@ -106,7 +111,7 @@ def checked(x: Any, name: str, angle: bool = False) -> Number:
         return x
     x = as_exact(x)
     if isinstance(x, bool) or not isinstance(x, (int, float, Fraction, PiMultiple, Expr)):
-        raise refused(name, x, "a number or an expression")
+        raise refused(name, x, "a number or an expression, as da.symbols('m') makes")
     if isinstance(x, float) and not math.isfinite(x):
         raise ValueError(f"{name} is {x}; expected a finite number.")
     if isinstance(x, int) and abs(x) > LARGEST_INTEGER:
@@ -125,11 +130,14 @@ def several(values: Any, name: str, expected: str) -> tuple[Any, ...]:
     return found
 
 
-def checked_vector(values: Any, length: int, name: str, angle: bool = False) -> tuple[Number, ...]:
-    """A tuple of `length` numbers, or an error that names the vector."""
-    values = several(values, name, f"{length} numbers")
+def checked_vector(
+    values: Any, length: int, name: str, angle: bool = False, entries: str = ""
+) -> tuple[Number, ...]:
+    """A tuple of `length` numbers, or an error that names the vector and says what `entries` are."""
+    meaning = entries and f": {entries}"
+    values = several(values, name, f"{length} numbers{meaning}")
     if len(values) != length:
-        raise ValueError(f"{name} has {len(values)} entries, expected {length}.")
+        raise ValueError(f"{name} has {len(values)} entries, expected {length}{meaning}.")
     return tuple(checked(x, f"{name}[{k}]", angle) for k, x in enumerate(values))
 
 

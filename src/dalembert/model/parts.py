@@ -15,6 +15,7 @@ from dalembert.arguments import (
     check_text,
     check_whole,
 )
+from dalembert.call_faults import explained_class
 from dalembert.errors import ModelError
 from dalembert.model.elastic.beam import (
     MODES,
@@ -56,8 +57,10 @@ from dalembert.spatial.vectors import (
 TENSOR = tuple(
     f"inertia[{indices}]" for indices in ("0,0", "0,1", "1,1", "0,2", "1,2", "2,2")
 )  # entries of Body.inertia
+OF_INERTIA = "Ixx, Ixy, Iyy, Ixz, Iyz, Izz; principal moments are (Ixx, 0, Iyy, 0, 0, Izz)"
 
 
+@explained_class
 @dataclass(frozen=True)
 class Body(Part):
     """A body (link): rigid, or elastic along a beam.
@@ -105,9 +108,10 @@ class Body(Part):
         object.__setattr__(self, "visuals", tuple(self.visuals))
         object.__setattr__(self, "mass", checked(self.mass, f"mass of body {self.name!r}"))
         object.__setattr__(self, "com", checked_vector(self.com, 3, f"com of body {self.name!r}"))
-        object.__setattr__(
-            self, "inertia", checked_vector(self.inertia, 6, f"inertia of body {self.name!r}")
+        inertia = checked_vector(
+            self.inertia, 6, f"inertia of body {self.name!r}", entries=OF_INERTIA
         )
+        object.__setattr__(self, "inertia", inertia)
 
     @property
     def bending(self) -> Bending | None:
@@ -225,6 +229,7 @@ OF_FRICTION = ("static_ratio", "stribeck_velocity")  # numbers of a Stribeck law
 PER_VELOCITY = ("viscous", "coulomb", "rotor_inertia", "gear_ratio", "stiffness", "rest")
 
 
+@explained_class
 @dataclass(frozen=True)
 class Joint(Part):
     """Connection of a child body to its parent.

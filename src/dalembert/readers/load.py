@@ -15,12 +15,12 @@ from dalembert import data as embedded
 from dalembert.arguments import (
     check_choice,
     check_flag,
-    path_of,
 )
 from dalembert.errors import MissingFileError, ModelError, ReadError
 from dalembert.model.findings import listed
 from dalembert.model.mechanism import Mechanism, without_warnings
 from dalembert.readers.formats import ReadingOptions, format_of
+from dalembert.readers.mesh_folders import folders_of
 from dalembert.spatial.angles import SNAP
 
 MAX_FILE_BYTES = 32 * 2**20  # the largest robot file known to us has 2 MiB
@@ -99,7 +99,7 @@ def load(
     for flag, given in (("passive", passive), ("exact_angles", exact_angles), ("strict", strict)):
         check_flag(flag, given)
     _check_tolerance(angle_tolerance, exact_angles)
-    folders = tuple(str(path_of("a folder of meshes", folder)) for folder in mesh_folders)
+    folders = tuple(map(str, folders_of(mesh_folders)))
     options = ReadingOptions(mimic, exact_angles, angle_tolerance, None, folders, base)
     with without_warnings():
         mechanism = _read(_located(source), options)

@@ -19,7 +19,7 @@ from pathlib import (
 )
 
 from dalembert.arguments import path_of
-from dalembert.errors import DalembertError
+from dalembert.errors import DalembertError, MissingFileError
 
 MAX_MESH_BYTES = 64 * 2**20  # the largest mesh of a robot known to us has 25 MiB
 MAX_NAME = 4096  # characters of the name of a file
@@ -43,6 +43,21 @@ class MissingMeshError(MeshError):
     """A mesh whose file is not there."""
 
 
+def folders_of(given: Iterable[str | os.PathLike[str]]) -> list[Path]:
+    """Folders that the user gives.
+
+    Raises
+    ------
+    TypeError, MissingFileError
+        One is no path; there is no such folder.
+    """
+    folders = [path_of("a folder of meshes", folder) for folder in given]
+    for folder in folders:
+        if not folder.is_dir():
+            raise MissingFileError("there is no such folder of meshes.", str(folder))
+    return folders
+
+
 class MeshFolders:
     """The folders in which files of a model are looked for.
 
@@ -51,8 +66,7 @@ class MeshFolders:
     """
 
     def __init__(self, model_file: str = "", folders: Iterable[str | os.PathLike[str]] = ()):
-        given = [path_of("a folder of meshes", folder) for folder in folders]
-        self.given = [folder.resolve() for folder in given]
+        self.given = [folder.resolve() for folder in folders_of(folders)]
         is_file = bool(model_file) and Path(model_file).is_file()
         self.home = Path(model_file).resolve().parent if is_file else None
 

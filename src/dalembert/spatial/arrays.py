@@ -11,6 +11,7 @@ from typing import Any, ParamSpec, Protocol, SupportsFloat, TypeAlias, TypeVar
 
 import numpy as np
 
+from dalembert.arguments import shown
 from dalembert.errors import OverflowedError, ShapeError, UnknownNameError
 from dalembert.expr import Expr
 from dalembert.spatial.vectors import Scalar
@@ -36,6 +37,8 @@ Values: TypeAlias = State | Batch | np.ndarray[Any, Any] | Columns
 Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
 Explain = Callable[[str, int], str]  # (name, length) -> why this length
+
+KINDS = {"U": "texts", "S": "bytes", "b": "truth values", "c": "complex numbers", "M": "dates"}
 
 
 def unpacked(array: Any, name: str, length: int, says: Explain) -> tuple[list[Scalar], int | None]:
@@ -94,9 +97,9 @@ def _shaped(array: Any, name: str, length: int, says: Explain) -> np.ndarray:
     if a.ndim not in (1, 2) or a.shape[-1] != length:
         turned = a.ndim == 2 and a.shape[0] == length
         advice = f" States are rows: did you mean {name}.T?" if turned else ""
+        has = f"has shape {a.shape}" if a.ndim else f"is {shown(array)}"
         raise ShapeError(
-            f"{name} has shape {a.shape}, expected ({length},) or (N, {length}): "
-            f"{says(name, length)}.{advice}",
+            f"{name} {has}, expected ({length},) or (N, {length}): {says(name, length)}.{advice}",
             name,
             a.shape,
             (length,),
@@ -107,7 +110,8 @@ def _shaped(array: Any, name: str, length: int, says: Explain) -> np.ndarray:
 def _real(a: np.ndarray, name: str) -> np.ndarray:
     """The array as float64, or a TypeError."""
     if a.dtype.kind not in "fiuO":
-        raise TypeError(f"{name} holds {a.dtype} values, expected real numbers.")
+        held = KINDS.get(a.dtype.kind, f"{a.dtype} values")
+        raise TypeError(f"{name} holds {held}, expected real numbers.")
     strange = (
         [x for x in a.flat if x is None or isinstance(x, (bool, np.bool_, str))]
         if a.dtype == object

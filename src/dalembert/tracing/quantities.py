@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from dalembert.arguments import check_choice
 from dalembert.codegen.blocks import ProgramError
 from dalembert.codegen.program import STATUS, Program, program_of
 from dalembert.codegen.symbols import vector_of_symbols, without_collection
@@ -131,8 +132,13 @@ Loads = tuple[tuple[str, str], ...]  # structure of external forces: (frame, axe
 
 def known_formulation(name: str) -> str:
     """The name of a formulation, or an error that lists them."""
-    if not isinstance(name, str) or name not in FORMULATIONS:
-        raise UnknownNameError("formulation", name, FORMULATIONS)
+    asked = name[0] if isinstance(name, (list, tuple)) and len(name) == 1 else name
+    if isinstance(asked, str) and asked in QUANTITIES:
+        raise TypeError(
+            f"{asked!r} is a quantity, and none is named when a mechanism is compiled: "
+            f"da.compile(mechanism).{asked}(...)."
+        )
+    check_choice("formulation", name, FORMULATIONS)
     return name
 
 

@@ -8,7 +8,12 @@ from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, ClassVar
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    ClassVar,
+    NoReturn,
+)
 
 import numpy as np
 
@@ -28,7 +33,11 @@ from dalembert.closed_forms.printing.sheets import Groups, Sheet, by_first, line
 from dalembert.closed_forms.quantities.verification import Verifier
 from dalembert.codegen.symbols import without_collection
 from dalembert.displays import in_notebook
-from dalembert.errors import UnknownNameError, public_names
+from dalembert.errors import (
+    UnknownNameError,
+    public_names,
+    unknown_attribute,
+)
 from dalembert.expr import free_symbols
 
 
@@ -98,6 +107,12 @@ class ClosedForms(ABC):
 
     _unlisted = "abridged drafts factored groups in_full solved".split()  # make sheets
     __dir__ = public_names
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> NoReturn:
+            raise unknown_attribute(self, name)
+
     minimal = True
     of_velocities = ", along an axis of the body"  # meaning of velocities that are no rates
     remarks: Mapping[str, str] = MappingProxyType({})  # on coordinates, by what these are
