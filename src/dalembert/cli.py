@@ -200,12 +200,14 @@ def info(
     what of the file was not used are listed as well.
     """
     from dalembert.commandline.summary import summarize
-    from dalembert.commandline.tables import show_findings, show_quantities
+    from dalembert.commandline.tables import show_findings
 
     mechanism = reading.load(file, quiet=True)
     out = _console()
     summarize(out, mechanism)
     if quantities:
+        from dalembert.commandline.system_tables import show_quantities
+
         show_quantities(out, mechanism)
     show_findings(out, mechanism.check())
 

@@ -175,7 +175,7 @@ def test_command_writes_the_page(run, tmp_path, monkeypatch):
     code, out, err = run("report", file, "-o", page, "--without", "equations,motion,speed,properties")
     assert code == 0 and out == f"{page}\n" and page.exists() and not err
     for arguments, words in ((["-o", tmp_path / "x.doc"], "ends in .html"), (["--without", "motions"], "Did you mean 'motion'"),
-                             (["-o", tmp_path / "no" / "x.html", "--without", "equations,motion,speed,properties"], "cannot write"), (["--t", "-1"], "t=-1")):
+                             (["-o", tmp_path / "no" / "x.html", "--without", "equations,motion,speed,properties"], "there is no folder"), (["--t", "-1"], "t=-1")):
         code, out, err = run("report", file, *arguments)
         assert code == 2 and not out and words in err and err.count("\n") == 1, (arguments, err)
 

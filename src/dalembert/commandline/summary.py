@@ -5,17 +5,13 @@ from __future__ import annotations
 from rich.console import Console
 
 from dalembert.commandline.output import line
-from dalembert.commandline.tables import (
-    number,
-    show_constraints,
-    show_elastic_bodies,
-    show_freedoms,
-    show_joints,
-)
+from dalembert.commandline.tables import number, show_joints
 from dalembert.expr import known_zero
 from dalembert.model.actuators import Actuator
 from dalembert.model.mechanism import Mechanism
 from dalembert.model.rotors import Spin
+
+# Tables of systems, which import all kinds of equations, are imported where they are needed.
 
 
 def summarize(out: Console, mechanism: Mechanism) -> None:
@@ -45,6 +41,8 @@ def summarize(out: Console, mechanism: Mechanism) -> None:
     show_joints(out, mechanism)
     line(out)
     if mechanism.elastic_bodies:
+        from dalembert.commandline.system_tables import show_elastic_bodies
+
         show_elastic_bodies(out, mechanism)
         line(out)
     for name, mimic in followers:
@@ -57,6 +55,8 @@ def summarize(out: Console, mechanism: Mechanism) -> None:
     if mechanism.frames:
         line(out, "frames: " + ", ".join(f"{f.name} on {f.body}" for f in mechanism.frames))
     if mechanism.constraints:
+        from dalembert.commandline.system_tables import show_constraints, show_freedoms
+
         if followers or mechanism.frames:
             line(out)
         show_constraints(out, mechanism)

@@ -12,7 +12,7 @@ from dalembert.constraints.joint_rows import JointRows, held_by
 from dalembert.constraints.places import Setting
 from dalembert.constraints.wrench_rows import FrameConstraint, WrenchRow, WrenchRows
 from dalembert.expr import Expr
-from dalembert.model.constraint import FramePlace, in_role, of_role
+from dalembert.model.constraint import Constraint, FramePlace, in_role, of_role
 from dalembert.model.joints import JointType
 from dalembert.model.numbers import Number, checked, exact_text
 from dalembert.model.origins import NOWHERE, Source
@@ -206,3 +206,9 @@ def positive(value: Any, name: str) -> Number:
     if not (isinstance(number, Expr) or number > 0):
         raise ValueError(f"{name} is {number}, expected a positive number.")
     return number
+
+
+def kind_text(constraint: Constraint) -> str:
+    """Class of a constraint, and the joint type that closes a loop."""
+    kind = type(constraint).__name__
+    return f"{kind}, {constraint.type.name}" if isinstance(constraint, Closure) else kind

@@ -8,6 +8,7 @@ from collections.abc import (
     Iterator,
     Sequence,
 )
+from functools import partial
 
 import numpy as np
 
@@ -19,6 +20,7 @@ from dalembert.model.actuators import (
 from dalembert.model.findings import (
     MAX_LISTED,
     Finding,
+    finding_of,
 )
 from dalembert.model.linkage import Linkage
 from dalembert.model.name_faults import (
@@ -29,6 +31,7 @@ from dalembert.model.name_faults import (
 from dalembert.model.numbers import (
     Number,
     as_float,
+    is_negative,
     is_symbolic,
 )
 from dalembert.model.parts import (
@@ -36,6 +39,8 @@ from dalembert.model.parts import (
     Joint,
 )
 from dalembert.model.rotors import axis_of
+
+_of_actuator = partial(finding_of, "actuator")
 
 SLACK = 1e-6  # of the moment of a rotor: files round moments to 6 digits
 
@@ -50,7 +55,7 @@ def actuator_faults(mechanism: Linkage) -> list[Finding]:
         what, hints = f"actuator {actuator.name!r}", len(faults) < MAX_LISTED
         if actuator.name in joints:
             why = "a joint has the same name, and numbers of the same names."
-            faults.append(_of(actuator, why, "Rename the actuator."))
+            faults.append(_of_actuator(actuator, why, "Rename the actuator."))
         if actuator.body is not None and actuator.body not in bodies:
             faults.append(unknown(what, "body", actuator.body, bodies, actuator.source, hints))
         elif actuator.joint not in joints:
@@ -65,36 +70,36 @@ def _faults_on(joint: Joint, actuator: Actuator) -> Iterator[Finding]:
     """Faults of an actuator of a joint that is there."""
     if joint.is_fixed:
         why = f"its joint {joint.name!r} is fixed."
-        yield _of(actuator, why, "Leave the actuator out, or the joint free.")
+        yield _of_actuator(actuator, why, "Leave the actuator out, or the joint free.")
     elif (joint.type.nq, joint.type.nv) != (1, 1):
         why = f"its joint {joint.name!r} is {joint.type.name}, with several coordinates."
-        yield _of(actuator, why, "An actuator drives a joint of one coordinate.")
+        yield _of_actuator(actuator, why, "An actuator drives a joint of one coordinate.")
     elif actuator.body is not None and actuator.axis is None:
         if not hasattr(joint.type, "axis"):
             why = f"its joint {joint.name!r} of type {joint.type.name} has no axis."
-            yield _of(actuator, why, "Give the axis of its rotor, as axis = [0, 0, 1].")
+            yield _of_actuator(actuator, why, "Give the axis of its rotor, as axis = [0, 0, 1].")
         elif actuator.body not in (joint.parent, joint.child):
             why = (
                 f"it rides on {actuator.body!r}, which joint {joint.name!r} does not connect, so "
                 "that the joint's axis does not stand still there."
             )
             fix = f"Give the axis of its rotor in the axes of {actuator.body!r}."
-            yield _of(actuator, why, fix)
+            yield _of_actuator(actuator, why, fix)
 
 
 def _number_faults(actuator: Actuator) -> Iterator[Finding]:
     """Faults of the numbers of an actuator."""
     if actuator.axis is not None and all(map(known_zero, actuator.axis)):
         why = "its axis has length 0."
-        yield _of(actuator, why, "Give a direction, as axis = [0, 0, 1].")
+        yield _of_actuator(actuator, why, "Give a direction, as axis = [0, 0, 1].")
     if known_zero(actuator.gear_ratio):
         why = "its gear_ratio is 0: the motor does not turn."
-        yield _of(actuator, why, "Give turns of the motor per turn of the joint.")
+        yield _of_actuator(actuator, why, "Give turns of the motor per turn of the joint.")
     for name in ("rotor_inertia", *BOUNDS_OF_SHAFT):
         value = getattr(actuator, name)
-        if value is not None and not is_symbolic(value) and as_float(value) < 0:
+        if value is not None and is_negative(value):
             why = f"its {name} is {as_float(value):g}, below 0."
-            yield _of(actuator, why, "Give its magnitude.")
+            yield _of_actuator(actuator, why, "Give its magnitude.")
 
 
 def actuator_doubts(mechanism: Linkage) -> Iterator[Finding]:
@@ -105,12 +110,12 @@ def actuator_doubts(mechanism: Linkage) -> Iterator[Finding]:
         if has_rotor and not known_zero(joint.rotor_inertia[0]):
             why = f"it has a rotor, and joint {joint.name!r} has a rotor_inertia: both count."
             fix = "Leave one of them out if they are the same rotor."
-            yield _of(actuator, why, fix, "warning")
+            yield _of_actuator(actuator, why, fix, "warning")
         for name in BOUNDS_OF_SHAFT:
             value = getattr(actuator, name)
             if value is not None and known_zero(value):
                 why = f"its {name} is 0: it counts as a limit."
-                yield _of(actuator, why, "Leave it out if there is none.", "warning")
+                yield _of_actuator(actuator, why, "Leave it out if there is none.", "warning")
     yield from _light_carriers(mechanism)
 
 
@@ -134,7 +139,7 @@ def _light_carriers(mechanism: Linkage) -> Iterator[Finding]:
                 f"that it rides on ({of_body:g} kg m^2)."
             )
             fix = "The inertia of that body holds the rotor as if it were locked: add it there."
-            yield _of(actuator, why, fix, "warning")
+            yield _of_actuator(actuator, why, fix, "warning")
 
 
 def _moment(body: Body, axis: Sequence[Number]) -> float:
@@ -142,7 +147,3 @@ def _moment(body: Body, axis: Sequence[Number]) -> float:
     direction = np.array([as_float(x) for x in axis])
     tensor = np.array([[as_float(x) for x in row] for row in body.tensor()])
     return float(direction @ tensor @ direction / (direction @ direction))
-
-
-def _of(actuator: Actuator, why: str, fix: str, severity: str = "error") -> Finding:
-    return Finding(severity, f"actuator {actuator.name!r}", why, fix, actuator.source)

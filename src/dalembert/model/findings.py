@@ -58,6 +58,11 @@ class Finding:
         }
 
 
+def finding_of(noun: str, part: Any, why: str, fix: str, severity: str = "error") -> Finding:
+    """A finding about a part of a mechanism, at the place where the part is written."""
+    return Finding(severity, f"{noun} {part.name!r}", why, fix, part.source)
+
+
 def listed(found: Sequence[Finding]) -> str:
     """The first findings in one line; the rest is counted."""
     found = collapsed(found)

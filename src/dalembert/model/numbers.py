@@ -76,6 +76,11 @@ def is_symbolic(x: Number) -> bool:
     return isinstance(x, Expr) and bool(free_symbols(x))
 
 
+def is_negative(x: Number) -> bool:
+    """Whether a number without symbols is below 0."""
+    return not is_symbolic(x) and as_float(x) < 0
+
+
 def as_float(x: Number) -> Any:
     """A number as float; an expression with symbols stays as it is."""
     if isinstance(x, Expr):

@@ -13,6 +13,7 @@ from collections.abc import (
     Iterator,
     Sequence,
 )
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,7 @@ from dalembert.model.elastic.transmissions import Transmission
 from dalembert.model.findings import (
     MAX_LISTED,
     Finding,
+    finding_of,
 )
 from dalembert.model.friction_laws import Stribeck
 from dalembert.model.linkage import Linkage
@@ -40,6 +42,7 @@ from dalembert.model.numbered import Part
 from dalembert.model.numbers import (
     Number,
     as_float,
+    is_negative,
     is_symbolic,
 )
 from dalembert.model.origins import (
@@ -53,6 +56,8 @@ from dalembert.model.parts import (
 )
 from dalembert.model.tree import Tree
 from dalembert.model.units import unit_findings
+
+_of_joint = partial(finding_of, "joint")
 
 MAX_FOLLOWING = 100  # followers of followers in a row; their multipliers are multiplied exactly
 MAX_LINKS = 20_000  # above it a file is hostile or wrong: the largest robot known to us has 120
@@ -114,8 +119,7 @@ def constraint_faults(mechanism: Linkage) -> list[Finding]:
         for joint in fixed.intersection(constraint.joints):
             why = f"it is about joint {joint!r}, which is fixed and has no coordinate."
             fix = "Leave the constraint out, or the joint free."
-            what = f"constraint {constraint.name!r}"
-            faults.append(Finding("error", what, why, fix, constraint.source))
+            faults.append(finding_of("constraint", constraint, why, fix))
         what = f"constraint {constraint.name!r}"
         for noun, known, names in (
             ("frame", frames, constraint.frames),
@@ -137,8 +141,8 @@ def _joined_with_itself(mechanism: Linkage, constraint: Any) -> list[Finding]:
     ends = [bodies.get(name, name) for name in constraint.frames]
     if len(ends) != 2 or ends[0] != ends[1]:
         return []
-    what, why = f"constraint {constraint.name!r}", f"it joins body {ends[0]!r} with itself."
-    return [Finding("error", what, why, "Name frames of two bodies.", constraint.source)]
+    why = f"it joins body {ends[0]!r} with itself."
+    return [finding_of("constraint", constraint, why, "Name frames of two bodies.")]
 
 
 def findings(
@@ -179,10 +183,6 @@ def _of_mechanism(name: str, why: str, fix: str, source: Source = NOWHERE) -> Fi
     return Finding("error", f"mechanism {name!r}", why, fix, source)
 
 
-def _of_joint(joint: Joint, why: str, fix: str, severity: str = "error") -> Finding:
-    return Finding(severity, f"joint {joint.name!r}", why, fix, joint.source)
-
-
 def _listed(parts: Sequence[Part], most: int) -> str:
     """Names of the first parts."""
     return ", ".join(repr(p.name) for p in parts[:most]) + (", ..." if len(parts) > most else "")
@@ -200,11 +200,10 @@ def _name_faults(
         faults += nameless(noun, parts)
     names = {b.name for b in bodies}
     for frame in frames:
-        what = f"frame {frame.name!r}"
         if frame.name in names:
-            why = "a body has the same name."
-            faults.append(Finding("error", what, why, "Rename it.", frame.source))
+            faults.append(finding_of("frame", frame, "a body has the same name.", "Rename it."))
         if frame.body not in names:
+            what = f"frame {frame.name!r}"
             hints = len(faults) < MAX_LISTED
             faults.append(unknown(what, "body", frame.body, names, frame.source, hints))
     return faults
@@ -282,7 +281,7 @@ def _joint_faults(joint: Joint) -> Iterator[Finding]:
         yield from _transmission_faults(joint, joint.transmission)
     for name in ("viscous", "coulomb", "rotor_inertia", "stiffness"):
         for value in getattr(joint, name):
-            if _negative(value):
+            if is_negative(value):
                 why = f"{name} is {as_float(value):g}, below 0."
                 yield _of_joint(joint, why, "It would feed energy in; give its magnitude.")
     if joint.friction is not None:
@@ -299,7 +298,7 @@ def _transmission_faults(joint: Joint, transmission: Transmission) -> Iterator[F
         yield _of_joint(joint, why, "A joint on a transmission has one coordinate of its own.")
     for name, least in (("stiffness", "not above 0"), ("damping", "below 0")):
         value = getattr(transmission, name)
-        if _negative(value) or name == "stiffness" and not _nonzero(value):
+        if is_negative(value) or name == "stiffness" and not _nonzero(value):
             why = f"{name} of its transmission is {as_float(value):g}, {least}."
             yield _of_joint(joint, why, "Give a positive number.")
 
@@ -348,10 +347,6 @@ def _parallel(a: Iterable[Number], b: Iterable[Number]) -> bool:
 
 def _nonzero(x: Number) -> bool:
     return is_symbolic(x) or as_float(x) != 0
-
-
-def _negative(x: Number) -> bool:
-    return not is_symbolic(x) and as_float(x) < 0
 
 
 def _follower_faults(joints: Sequence[Joint]) -> list[Finding]:
@@ -446,7 +441,7 @@ def _axis_lengths(joint: Joint) -> Iterator[Finding]:
 def _impossible_limits(joint: Joint) -> Iterator[Finding]:
     for name in ("velocity", "effort"):
         for bound in getattr(joint.limits, name) or ():
-            if _negative(bound):
+            if is_negative(bound):
                 why = f"its {name} limit is {as_float(bound):g}, below 0."
                 yield _of_joint(joint, why, "Give its magnitude, or leave it out for none.")
 

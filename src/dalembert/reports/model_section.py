@@ -12,8 +12,9 @@ import numpy as np
 from dalembert.analysis.freedoms import degrees_of_freedom
 from dalembert.closed_forms.printing.markup import Markup, element, joined
 from dalembert.closed_forms.printing.number_text import number, numbers
-from dalembert.constraints.closures import Closure
+from dalembert.constraints.closures import kind_text
 from dalembert.errors import DalembertError
+from dalembert.model.joint_texts import entries_text, parameters_text
 from dalembert.model.mechanism import Mechanism
 from dalembert.model.origins import Origin
 from dalembert.model.parts import Body, Joint
@@ -86,34 +87,16 @@ def _unless_zero(x: Any) -> str:
 def _joints(m: Mechanism) -> Markup:
     columns = [
         ReportColumn("joint", lambda j: j.name),
-        ReportColumn("entry of qd", lambda j: _entries(m, j), True),
+        ReportColumn("entry of qd", partial(entries_text, m), True),
         ReportColumn("type", lambda j: j.type.name),
         ReportColumn("from", lambda j: j.parent),
         ReportColumn("to", lambda j: j.child),
-        ReportColumn("axis", _axis),
+        ReportColumn("axis", lambda j: parameters_text(j, number)),
         ReportColumn("origin", lambda j: _place(j.origin), True),
         ReportColumn("turned by", lambda j: _turn(j.origin)),
         ReportColumn("follows", _leader),
     ]
     return table("Joints, with the placement of each in its parent", columns, m.joints)
-
-
-def _entries(m: Mechanism, joint: Joint) -> str:
-    """Numbers of the joint's entries in qd, counted from 0; of a follower in brackets."""
-    if joint.is_fixed:
-        return ""
-    at = m.entries[joint.name].at_v
-    shown = f"{at.start}" if len(at) == 1 else f"{at.start} to {at.stop - 1}"
-    return shown if joint.mimic is None else f"({shown})"
-
-
-def _axis(joint: Joint) -> str:
-    parts = []
-    for name in joint.type.parameters:
-        value = getattr(joint.type, name)
-        text = numbers(value) if isinstance(value, tuple) else number(value)
-        parts.append(text if name == "axis" else f"{name.replace('_', ' ')} {text}")
-    return ", ".join(parts)
 
 
 def _place(origin: Origin) -> str:
@@ -209,7 +192,7 @@ def _constraints(m: Mechanism) -> Iterator[Markup]:
     principles = dict(zip(m.constraints, m.principles, strict=True))
     columns = [
         ReportColumn("constraint", lambda c: c.name),
-        ReportColumn("kind", _kind),
+        ReportColumn("kind", kind_text),
         ReportColumn("between", lambda c: ", ".join((*c.frames, *c.joints))),
         ReportColumn("rows", lambda c: _rows(system, m, c), True),
         ReportColumn("principle", lambda c: principles[c]),
@@ -230,11 +213,6 @@ def _rows(system: Any, m: Mechanism, constraint: Any) -> str:
         return ""
     rows = constraint.rates(system, m.neutral(), np.zeros(m.nv))
     return str(len(rows.velocity))
-
-
-def _kind(constraint: Any) -> str:
-    kind = type(constraint).__name__
-    return f"{kind}, {constraint.type.name}" if isinstance(constraint, Closure) else kind
 
 
 def _frames(m: Mechanism) -> Markup:
