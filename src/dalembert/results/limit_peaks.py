@@ -98,10 +98,21 @@ class _Tracker:
     def peaks(self, names: Sequence[str], units: Sequence[str]) -> Iterator[LimitPeak]:
         """The peaks of all entries that have a limit."""
         for k in np.flatnonzero(np.isfinite(self.limits)).tolist():
-            row = int(self.excess[:, k].argmax())
-            value, t, duration = (float(x[row, k]) for x in (self.value, self.t, self.duration))
-            limit = float(self.limits[k])
-            yield LimitPeak(self.kind, names[k], value, limit, units[k], t, duration, row)
+            yield self._peak(k, names[k], units[k])
+
+    def _peak(self, k: int, name: str, unit: str) -> LimitPeak:
+        """The peak of entry k over all trajectories."""
+        row = int(self.excess[:, k].argmax())
+        return LimitPeak(
+            kind=self.kind,
+            name=name,
+            value=float(self.value[row, k]),
+            limit=float(self.limits[k]),
+            unit=unit,
+            t=float(self.t[row, k]),
+            duration=float(self.duration[row, k]),
+            trajectory=row,
+        )
 
 
 def limit_peaks(run: Records) -> tuple[LimitPeak, ...]:
@@ -127,17 +138,16 @@ def limit_peaks(run: Records) -> tuple[LimitPeak, ...]:
             values = _values(part, tracker.kind)
             values = values if several else values[None]
             tracker.add(times, weights[begin : begin + len(times)], values)
-    units = run.system.coordinate_units, run.system.velocity_units
-    return tuple(peak for tracker in trackers for peak in _named(tracker, run.system, *units))
+    return tuple(peak for tracker in trackers for peak in _named(tracker, run.system))
 
 
-def _named(tracker: _Tracker, system: Any, of_q: Any, of_qd: Any) -> Iterator[LimitPeak]:
+def _named(tracker: _Tracker, system: Any) -> Iterator[LimitPeak]:
     """Peaks with the names and units of their entries."""
     if tracker.kind in ("lower", "upper"):
-        return tracker.peaks(system.coordinate_names, of_q)
-    units = of_qd
+        return tracker.peaks(system.coordinate_names, system.coordinate_units)
+    units = system.velocity_units
     if tracker.kind == "effort":
-        units = ["N m" if unit == "rad/s" else "N" for unit in of_qd]
+        units = ["N m" if unit == "rad/s" else "N" for unit in units]
     return tracker.peaks(system.velocity_names, units)
 
 

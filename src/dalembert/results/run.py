@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -373,10 +374,17 @@ class Run(Records):
         path: Path = display("animate")(self, file, fps, speed, trace, magnify)
         return path
 
-    def view(self, port: int = 0, dark: bool = False) -> Any:
-        """Show the run in the browser, with its mechanism: `da.view(run.mechanism, run)`.
+    def view(
+        self,
+        port: int = 0,
+        dark: bool = False,
+        host: str = "127.0.0.1",
+        mesh_folders: Sequence[str | os.PathLike[str]] = (),
+    ) -> Any:
+        """Show the run in the browser, with its mechanism: `da.view(run.mechanism, run)`, with its
+        options.
 
-        Needs the extra `view`; `da.view` has the other options.
+        Needs the extra `view`.
 
         Raises
         ------
@@ -390,7 +398,7 @@ class Run(Records):
         ...     viewer.is_open
         True
         """
-        return display("view")(self, port, dark)
+        return display("view")(self, port=port, dark=dark, host=host, mesh_folders=mesh_folders)
 
     def summary(self) -> str:
         """Summary in a few lines: duration, method, energies, reason of the end.
