@@ -89,6 +89,7 @@ def test_other_folders_are_those_that_are_given(tmp_path, run):
         load(tmp_path / "model" / "arm.xml")
     assert load(tmp_path / "model" / "arm.xml", mesh_folders=[tmp_path / "shared"]).nv == 1
     assert load(text.replace("../shared/", ""), mesh_folders=[str(tmp_path / "shared")]).nv == 1
+    (tmp_path / "other").mkdir()
     folders = [f"--mesh-folders={tmp_path / name}" for name in ("other", "shared")]
     assert (run("check", tmp_path / "model" / "arm.xml", *folders)[0], run("check", tmp_path / "model" / "arm.xml", folders[0])[0]) == (0, 1)
 
