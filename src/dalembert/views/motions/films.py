@@ -19,6 +19,7 @@ from dalembert.views.fonts import (
 )
 from dalembert.views.motions.motion_page import finite
 from dalembert.views.pictures.drawn_shapes import (
+    DrawnShape,
     Fineness,
     drawn_shapes,
 )
@@ -32,6 +33,7 @@ from dalembert.views.pictures.painter import (
     ColouredSurface,
     painted,
 )
+from dalembert.views.pictures.pedestals import pedestal_below
 from dalembert.views.pictures.scene import (
     BEAM,
     ROD,
@@ -82,20 +84,27 @@ class Film:
         self.figure = figure
         mechanism = run.own_mechanism()
         ranges = ranges_of(mechanism, finite(run))
-        self.shapes = drawn_shapes(mechanism, FINENESS, ranges).shapes
-        self.surfaces = BodySurfaces.of(self.shapes, [b.name for b in mechanism.bodies])
-        self.ends = np.cumsum([len(shape.vertices) for shape in self.shapes])
+        self.names = [body.name for body in mechanism.bodies]
+        self._take(drawn_shapes(mechanism, FINENESS, ranges).shapes)
         self.thin = Proportions.of(mechanism).thin
-        self.bodies = len(mechanism.bodies)
         self.camera = camera_of(mechanism, self._poses(0, 0))
         self.up = upwards(mechanism)
         self.title = title
         self.reached = self._reached()
         self.height = height_of(self.reached, self.up)
+        if not self.camera.is_planar:
+            pedestal = pedestal_below(mechanism, self.shapes, self.reached, self.height)
+            self._take((*self.shapes, *pedestal))
+
+    def _take(self, shapes: tuple[DrawnShape, ...]) -> None:
+        """Have these shapes on the bodies."""
+        self.shapes = shapes
+        self.surfaces = BodySurfaces.of(shapes, self.names)
+        self.ends = np.cumsum([len(shape.vertices) for shape in shapes])
 
     def _poses(self, n: int, k: int) -> np.ndarray:
         """Poses (B, 3, 4) of the bodies of trajectory n at time k."""
-        frames = self.figure.frames[n, k, : self.bodies].reshape(-1, 4, 3)
+        frames = self.figure.frames[n, k, : len(self.names)].reshape(-1, 4, 3)
         return np.concatenate([frames[:, 1:], frames[:, :1]], axis=1).transpose(0, 2, 1)
 
     def surface(self, n: int, k: int) -> ColouredSurface:

@@ -33,6 +33,7 @@ from dalembert.views.pictures.ground import (
     height_of,
 )
 from dalembert.views.pictures.painter import BodySurfaces
+from dalembert.views.pictures.pedestals import pedestal_below
 from dalembert.views.pictures.scene import (
     BEAM,
     ROD,
@@ -97,13 +98,17 @@ def page_data(mechanism: Mechanism, shapes: Sequence[DrawnShape], q: np.ndarray)
     poses = body_poses(mechanism, chosen)
     camera = camera_of(mechanism, poses[0])
     sizes = Proportions.of(mechanism)
+    points = reached(shapes, names, poses)
+    height = height_of(points, upwards(mechanism))
+    if not camera.is_planar:
+        shapes = [*shapes, *pedestal_below(mechanism, shapes, points, height)]
     return {
         "solids": [_shape(shape, names) for shape in shapes],
         "tube": _surface(*tube(ALONG_Z, 1.0, SIDES)),
         "radii": [BEAM * sizes.thin, ROD * sizes.thin],
         "colours": [list(COLOURS["beam"]), list(COLOURS["link"])],
         "labels": _labels(mechanism),
-        **_stage(mechanism, camera, reached(shapes, names, poses)),
+        **_stage(mechanism, camera, points, height),
     }
 
 
@@ -114,10 +119,11 @@ def reached(shapes: Sequence[DrawnShape], names: Sequence[str], poses: np.ndarra
     return np.concatenate([*points, poses[:, :, :, 3].reshape(-1, 3)])
 
 
-def _stage(mechanism: Mechanism, camera: Camera, points: np.ndarray) -> dict[str, Any]:
+def _stage(
+    mechanism: Mechanism, camera: Camera, points: np.ndarray, height: float
+) -> dict[str, Any]:
     """Camera and ground: squares below the motion, or behind a planar one."""
     up = upwards(mechanism)
-    height = height_of(points, up)
     if camera.is_planar:
         lines, step = grid_lines(points, camera.towards, float((points @ camera.towards).min()))
     else:

@@ -37,6 +37,7 @@ from dalembert.views.pictures.scene import (
 )
 from dalembert.views.pictures.svg_labels import (
     Anchor,
+    Area,
     Covered,
     labels_of,
     room_of,
@@ -51,6 +52,7 @@ EDGE, FOOT = 18, 34  # pixels left free around the picture, and below for the sc
 LEVELS = 6  # steps of a colour's 255 that look alike
 MOST_NAMED = 14  # joints beyond are not named
 TRIAD = 0.09  # length of a frame's axes, of the size of the picture
+AXIS_ROOM = 2.0  # pixels beside an axis
 AXES = ("#e0524d", "#3fa652", "#4a7de0")  # x, y, z
 FINENESS = Fineness(((30, 24), (60, 16), (120, 12), (10_000, 8)), 6000)
 NAMESPACE = ' xmlns="http://www.w3.org/2000/svg"'
@@ -119,7 +121,7 @@ def picture_svg(
     parts = [
         *_ground(scene, window, lines),
         *_solids(triangles, window),
-        *_axes(scene, window),
+        *map(_drawn_axis, _axes(scene, window)),
         *_scale(window, step),
         *(_names(scene, triangles, window) if labels else ()),
     ]
@@ -262,7 +264,21 @@ def _path(key: tuple[float, ...], corners: np.ndarray) -> str:
 # --- frames and names ---
 
 
-def _axes(scene: Scene, window: Window) -> Iterator[str]:
+class Axis(NamedTuple):
+    """An axis of a frame [pixels]."""
+
+    start: np.ndarray
+    end: np.ndarray
+    colour: str
+
+    @property
+    def area(self) -> Area:
+        """The rectangle about the axis, which names keep off."""
+        low, high = np.minimum(self.start, self.end), np.maximum(self.start, self.end)
+        return Area(*(low - AXIS_ROOM), *(high + AXIS_ROOM))
+
+
+def _axes(scene: Scene, window: Window) -> Iterator[Axis]:
     """The axes of the frames that a mechanism names."""
     index = {body.name: k for k, body in enumerate(scene.mechanism.bodies)}
     length = TRIAD * (window.width - 2 * EDGE) / window.scale
@@ -272,10 +288,15 @@ def _axes(scene: Scene, window: Window) -> Iterator[str]:
         for k, colour in enumerate(AXES):
             end = window.at(scene.camera.seen(pose[:3, 3] + length * pose[:3, k]))
             if np.linalg.norm(end - start) > 2:
-                yield (
-                    f'<path stroke="{colour}" stroke-width="2" stroke-linecap="round" '
-                    f'd="M{start[0]:.1f} {start[1]:.1f}L{end[0]:.1f} {end[1]:.1f}"/>'
-                )
+                yield Axis(start, end, colour)
+
+
+def _drawn_axis(axis: Axis) -> str:
+    (x, y), (end_x, end_y) = axis.start, axis.end
+    return (
+        f'<path stroke="{axis.colour}" stroke-width="2" stroke-linecap="round" '
+        f'd="M{x:.1f} {y:.1f}L{end_x:.1f} {end_y:.1f}"/>'
+    )
 
 
 def _world(pose: np.ndarray) -> np.ndarray:
@@ -286,7 +307,8 @@ def _world(pose: np.ndarray) -> np.ndarray:
 def _names(scene: Scene, triangles: Painted, window: Window) -> Iterator[str]:
     """Names of joints and frames beside the solids."""
     covered = Covered.of(window.at(triangles.corners), (window.width, window.height))
-    return labels_of(_anchors(scene, window), covered)
+    lines = [axis.area for axis in _axes(scene, window)]
+    return labels_of(_anchors(scene, window), covered, lines)
 
 
 def _named(scene: Scene) -> list[str]:

@@ -20,6 +20,8 @@ FARTHER = (0.0, 16.0, 36.0, 60.0, 90.0, 125.0)  # pixels that a name is moved aw
 SQUARE = 4.0  # pixels, of the squares that solids cover
 FEW = 6  # names that find room beside their things
 GAP = 5.0  # pixels between a thing and its name
+CLEAR = 2.0  # pixels between a name and a line that leads to it
+FAR = 14.0  # pixels from a thing beyond which a line leads to its name
 
 
 class Anchor(NamedTuple):
@@ -76,11 +78,15 @@ def _weights(parts: int) -> np.ndarray:
     return np.array(steps) / parts
 
 
-def labels_of(anchors: Sequence[Anchor], covered: Covered) -> Iterator[str]:
-    """Texts beside the anchors, or in a column beside the solids where many would cover them."""
+def labels_of(
+    anchors: Sequence[Anchor], covered: Covered, lines: Sequence[Area] = ()
+) -> Iterator[str]:
+    """Texts beside the anchors, or in a column beside the solids where many would cover them; they keep
+    off solids and lines.
+    """
     column = _column(anchors, covered) if len(anchors) > FEW else None
     if column is None:
-        return _near(anchors, covered)
+        return _near(anchors, covered, lines)
     return _in_column(anchors, column, covered.size[1])
 
 
@@ -112,13 +118,7 @@ def _in_column(anchors: Sequence[Anchor], left: float, height: float) -> Iterato
         most = rows[k + 1] - spacing if k + 1 < len(rows) else rows[k] - excess
         rows[k] = min(rows[k], most)
     for anchor, y in zip(ordered, rows, strict=True):
-        x = left - GAP / 2
-        start = anchor.place
-        yield (
-            f'<path fill="none" stroke="currentColor" stroke-opacity=".45" '
-            f'd="M{start[0]:.1f} {start[1]:.1f}L{left - 3 * GAP:.1f} {y:.1f}H{x:.1f}"/>'
-            f'<circle cx="{start[0]:.1f}" cy="{start[1]:.1f}" r="2" fill="currentColor"/>'
-        )
+        yield _line(anchor, f"L{left - 3 * GAP:.1f} {y:.1f}H{left - GAP / 2:.1f}")
         yield _text_at(anchor, left, y + 0.35 * SIZE)
 
 
@@ -130,9 +130,9 @@ def _text_at(anchor: Anchor, x: float, y: float) -> str:
     )
 
 
-def _near(anchors: Sequence[Anchor], covered: Covered) -> Iterator[str]:
+def _near(anchors: Sequence[Anchor], covered: Covered, lines: Sequence[Area]) -> Iterator[str]:
     """Texts each at the best of some places; from farther ones a line leads to the thing."""
-    taken = [_around(anchor) for anchor in anchors]
+    taken = [*(_around(anchor) for anchor in anchors), *lines]
     for k, anchor in enumerate(anchors):
         name = shortened(anchor.name, LONGEST)
         others = taken[:k] + taken[k + 1 :]
@@ -140,19 +140,36 @@ def _near(anchors: Sequence[Anchor], covered: Covered) -> Iterator[str]:
         costs = [_cost(area, others, covered) + 3 * away for away, area in places]
         away, area = places[int(np.argmin(costs))]
         taken.append(area)
-        if away:
+        if _distance(anchor, area) > FAR:
             yield _leader(anchor, area)
         yield _text_at(anchor, area.left, area.bottom - 0.25 * SIZE)
 
 
+def _end(anchor: Anchor, area: Area) -> np.ndarray:
+    """The point around an area that is nearest to a thing."""
+    low, high = np.reshape(area, (2, 2))
+    return np.clip(anchor.place, low - CLEAR, high + CLEAR)
+
+
+def _distance(anchor: Anchor, area: Area) -> float:
+    return float(np.linalg.norm(_end(anchor, area) - anchor.place))
+
+
 def _leader(anchor: Anchor, area: Area) -> str:
     """A thin line from a thing to its name."""
+    x, y = _end(anchor, area)
+    return _line(anchor, f"L{x:.1f} {y:.1f}")
+
+
+def _line(anchor: Anchor, steps: str) -> str:
+    """A line from a dot on a thing, which stands out from dark solids."""
     x, y = anchor.place
-    end_x = min(max(x, area.left), area.right)
-    end_y = min(max(y, area.top), area.bottom)
+    way = f"M{x:.1f} {y:.1f}{steps}"
     return (
-        f'<path stroke="currentColor" stroke-opacity=".55" d="M{x:.1f} {y:.1f}'
-        f'L{end_x:.1f} {end_y:.1f}"/>'
+        f'<path fill="none" stroke="#fff" stroke-opacity=".45" stroke-width="2.6" d="{way}"/>'
+        f'<path fill="none" stroke="currentColor" stroke-opacity=".6" d="{way}"/>'
+        f'<circle cx="{x:.1f}" cy="{y:.1f}" r="2.2" fill="currentColor" stroke="#fff" '
+        'stroke-opacity=".6"/>'
     )
 
 

@@ -34,7 +34,8 @@ from dalembert.views.solids.solid_data import (
 )
 
 RADIUS, LENGTH = 1.4, 3.0  # of a joint's cylinder, in radii of its links
-COLLAR = (1.12, 0.16)  # radius and length of a collar, in those of its cylinder
+COLLAR = (1.06, 0.16)  # radius and length of a collar, in those of its cylinder
+STACKED = 1.08  # size of a cylinder whose joint is at the place of the joint before it
 BALL = 1.7  # radius of a ball joint, in radii of its links
 RAIL = 0.9  # sides of a rail, in radii of its links
 TRAVEL = 0.45  # of the reach: half of a rail where nothing says how far its slide goes
@@ -78,8 +79,18 @@ def _shape(
     elif isinstance(joint.type, (Cylindrical, Helical)):
         yield _rail(joint, r, _travel(sizes, joint, travel))
         yield from _barrel(joint.child, _axis(joint), r)
+    elif _is_stacked(mechanism, sizes, joint):
+        barrel, _ = _barrel(joint.child, _axis(joint), STACKED * r)
+        yield barrel
     else:
         yield from _barrel(joint.child, _axis(joint), r)
+
+
+def _is_stacked(mechanism: Mechanism, sizes: Proportions, joint: Joint) -> bool:
+    """Whether a joint is at the place of the joint before it, as the axes of a wrist are."""
+    offset = pose_of(joint.origin)[:3, 3]
+    is_near = float(np.linalg.norm(offset)) <= sizes.near
+    return is_near and joint.parent != mechanism.bodies[0].name
 
 
 def _sliding(

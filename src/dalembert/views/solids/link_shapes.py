@@ -38,6 +38,8 @@ TIP = 0.55  # the same of a link that carries nothing more
 ROD = 0.2  # sides of a body across, of its length: a rod is thinner
 BOB = 2.2  # radius of a mass point, in radii of a link
 FLATTEST = 0.5  # side of a box, in radii of a link
+ROUND = 1e-6  # relative difference of sides that are equal
+SEVERAL = 3  # joints on a base that is a body with a mass, and not a mount
 THICK = 0.3  # of a wheel, of its radius
 TIRE = 0.55  # radius of a wheel's hub, of its own
 PLATE, FOOT = (2.6, 0.7), 1.5  # radius and height of a base plate, radius of a column: of links
@@ -95,12 +97,22 @@ def _inertia_shape(sizes: Proportions, body: Body, joint: Joint) -> Iterator[Sol
         way = axes[:, k] * longest
         yield between(body.name, "link", (com - way / 2, com + way / 2), (r, TIP * r))
         return
-    pose = posed(com)
-    pose[:3, :3] = axes
-    yield solid(body.name, "body", "box", pose, *np.maximum(sides, FLATTEST * r))
+    yield _block(body.name, "body", com, np.maximum(sides, FLATTEST * r), axes)
     outside = np.abs(axes.T @ com) > np.maximum(sides, r) / 2
     if outside.any() and not isinstance(joint.type, AFLOAT):
         yield between(body.name, "link", (np.zeros(3), com), (r, END * r))
+
+
+def _block(body: str, role: str, com: np.ndarray, sides: np.ndarray, axes: np.ndarray) -> Solid:
+    """A box; of an inertia that is the same about two axes, and not about the third, a cylinder."""
+    for k in range(3):
+        length, first, second = np.roll(sides, -k)
+        if abs(first - second) <= ROUND * first and abs(length - first) > ROUND * first:
+            pose = posed(com, axes[:, k])
+            return solid(body, role, "cylinder", pose, first / np.sqrt(3), length)
+    pose = posed(com)
+    pose[:3, :3] = axes
+    return solid(body, role, "box", pose, *sides)
 
 
 def _mass_point(sizes: Proportions, body: Body, joint: Joint, com: np.ndarray) -> Iterator[Solid]:
@@ -162,6 +174,11 @@ def base_solids(mechanism: Mechanism, sizes: Proportions) -> Iterator[Solid]:
     gravity = numbers_of(mechanism.gravity)
     up = -gravity / np.linalg.norm(gravity) if np.any(gravity) else np.array([0.0, 0.0, 1.0])
     base = mechanism.bodies[0].name
+    if _is_trunk(mechanism, sizes):
+        sides, axes = sizes.box(mechanism.bodies[0])
+        com = numbers_of(mechanism.bodies[0].com)
+        yield _block(base, "body", com, np.maximum(sides, sizes.thin), axes)
+        return
     for joint in mechanism.joints:
         axis = getattr(joint.type, "axis", None)
         if joint.parent != base or isinstance(joint.type, (*AFLOAT, Prismatic)):
@@ -172,6 +189,13 @@ def base_solids(mechanism: Mechanism, sizes: Proportions) -> Iterator[Solid]:
         yield from _mount(base, pose[:3, 3], (up, normal), r)
     yield from _ground_link(mechanism, sizes)
     yield from _closures(mechanism, sizes)
+
+
+def _is_trunk(mechanism: Mechanism, sizes: Proportions) -> bool:
+    """Whether the base is the trunk of a robot, held fast: a body with a mass that carries several."""
+    base = mechanism.bodies[0]
+    carried = [joint for joint in mechanism.joints if joint.parent == base.name]
+    return len(carried) >= SEVERAL and as_float(base.mass) > 0 and bool(sizes.box(base)[0].any())
 
 
 def _mount(

@@ -25,8 +25,11 @@ DENSITY = 1800.0  # kg/m^3 of links, from their masses: tubes with motors
 NEAR = 1e-3  # of the reach: places that are one in a picture
 THINNEST, THICKEST = 0.035, 0.15  # radius of a link, of the mean length of links
 LIGHTEST = 0.5  # mass that a link looks like at least, of the mean
+SPREAD = 1 / 3  # exponent of masses in the mean: links of one arm look alike
+SLIMMEST = 0.003  # radius of a link at least, of the reach: a line in a picture
 OF_REACH = 0.035  # radius of a link at most, of the reach
 LARGEST = 3.0  # extent of a body by its inertia, of the mechanism without its inertias
+EMPTIEST = 20.0  # kg/m^3 of a body by its inertia
 EMPTY = 0.3  # [m] reach of a mechanism without any length
 
 
@@ -71,7 +74,7 @@ class Proportions:
             for place in places[body.name] or _ends(body)
         ]
         skeleton = max([_reach(mechanism, origins, places), *lengths], default=0.0)
-        extents = [x for x in _extents(mechanism) if _is_likely(x, skeleton)]
+        extents = _extents(mechanism, skeleton)
         reach = max([skeleton, *extents], default=0.0) or EMPTY
         long = [length for length in lengths if length > 0.02 * reach]
         length = float(np.dot(long, long) / np.sum(long)) if long else reach
@@ -82,7 +85,7 @@ class Proportions:
     @property
     def thin(self) -> float:
         """Radius of a link without mass [m]."""
-        return THINNEST * self.length
+        return max(THINNEST * self.length, SLIMMEST * self.reach)
 
     @property
     def near(self) -> float:
@@ -91,16 +94,17 @@ class Proportions:
 
     def box(self, body: Body) -> tuple[np.ndarray, np.ndarray]:
         """Sides [m] and axes of a body's box, whose sides are 0 where its inertia is that of a body far
-        larger than the mechanism, as files have it that put 1 for a number unknown.
+        larger than the mechanism, or lighter than any, as files have it that put 1 for a number unknown.
         """
         sides, axes = box_of(body)
-        is_likely = _is_likely(float(sides.max()), self.skeleton)
+        is_likely = _is_likely(body, sides, self.skeleton)
         return (sides if is_likely else np.zeros(3)), axes
 
     def radius(self, body: Body, length: float) -> float:
         """Radius of a link of its mass along a length [m]."""
         thick = max(min(THICKEST * self.length, OF_REACH * self.reach), self.thin)
         mass = max(as_float(body.mass), LIGHTEST * self.mass)
+        mass = mass**SPREAD * self.mass ** (1 - SPREAD)
         of_mass = float(np.sqrt(mass / (DENSITY * np.pi * max(length, self.near))))
         return float(np.clip(of_mass, self.thin, thick))
 
@@ -110,9 +114,10 @@ class Proportions:
         return self.radius(body, max([*lengths, 0.5 * self.length]))
 
 
-def _is_likely(extent: float, skeleton: float) -> bool:
-    """Whether a body of that extent can be part of a mechanism, which may be a single body [m]."""
-    return skeleton == 0 or extent <= LARGEST * skeleton
+def _is_likely(body: Body, sides: np.ndarray, skeleton: float) -> bool:
+    """Whether a body with a box can be part of a mechanism, which may be a single body."""
+    is_solid = as_float(body.mass) >= EMPTIEST * float(np.prod(sides))
+    return is_solid and (skeleton == 0 or float(sides.max()) <= LARGEST * skeleton)
 
 
 def _is_frame(mechanism: Mechanism, joint: Joint, inner: set[str]) -> bool:
@@ -164,11 +169,10 @@ def _ends(body: Body) -> list[np.ndarray]:
     return [np.array([as_float(x) for x in body.com])] if as_float(body.mass) > 0 else []
 
 
-def _extents(mechanism: Mechanism) -> list[float]:
-    """Lengths of the bodies by their inertias [m]."""
-    return [
-        float(box_of(body)[0].max()) for body in mechanism.bodies[1:] if as_float(body.mass) > 0
-    ]
+def _extents(mechanism: Mechanism, skeleton: float) -> list[float]:
+    """Lengths of the bodies by their inertias, as far as these are likely [m]."""
+    boxes = [(body, box_of(body)[0]) for body in mechanism.bodies[1:] if as_float(body.mass) > 0]
+    return [float(sides.max()) for body, sides in boxes if _is_likely(body, sides, skeleton)]
 
 
 def box_of(body: Body) -> tuple[np.ndarray, np.ndarray]:

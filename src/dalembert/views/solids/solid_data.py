@@ -28,6 +28,7 @@ COLOURS = {
     "closure": colour_of("#9a68c0"),
     "rail": colour_of("#8d99a5"),
     "base": colour_of("#7b8894"),
+    "pedestal": colour_of("#b4bec7"),
     "given": colour_of("#a9b6c2"),
 }
 
@@ -43,8 +44,8 @@ class Solid(NamedTuple):
     sizes : [m]; of a mesh factors
     colour : (red, green, blue, opacity), from 0 to 1
     role : 'link', 'body', 'joint', 'collar', 'tip', 'bob', 'wheel', 'closure', 'rail', 'base', 'beam'
-        (the straight centre line of an elastic body), 'given' (by the file), or 'fallback' (drawn
-        where the meshes of its body cannot be)
+        (the straight centre line of an elastic body), 'pedestal', 'given' (by the file), or
+        'fallback' (drawn where the meshes of its body cannot be)
     mesh : file of a mesh, as it is written
     """
 
