@@ -11,8 +11,9 @@ from dalembert.analysis.constrained_functions import inverse_dynamics
 from dalembert.analysis.loop_closing import assemble, project
 from dalembert.controllers import ComputedTorque, Sinusoids
 from dalembert.errors import DalembertError, DalembertWarning
+from dalembert.formulations import newton_euler
 from dalembert.model.joints import Continuous, Free, Prismatic, Revolute
-from dalembert.model.limit_vectors import effort_limits, velocity_limits
+from dalembert.model.limit_vectors import effort_limits, position_limits, velocity_limits
 from dalembert.model.magnitudes import check_magnitudes
 from dalembert.model.mechanism import Mechanism
 from dalembert.model.numbers import as_float
@@ -32,6 +33,8 @@ THROW, SPIN = 2.9, (1.2, 4.0, 1.0)  # m/s upwards, rad/s where limits are 1 rad/
 PUSH, AT_REST = 0.5, 1e-6  # rad/s, m/s
 RECORDS = 400
 MOST_FREEDOMS = 60  # beyond them no motion is simulated unasked
+TINY = 1e-9  # N m, N
+TRIED, SHARE_OF_WEIGHT = 31, 0.6  # positions of a joint; of a limit of effort, that weight takes
 SIMPLE = (Revolute, Continuous, Prismatic)
 
 
@@ -70,19 +73,46 @@ def _run(mechanism: Mechanism, q: Any, wanted: float | None) -> tuple[Any, str]:
     """The run, and how it came about."""
     start = posture(mechanism) if q is None else np.asarray(q, dtype=float)
     if _is_simple(mechanism):
+        start = _within_reach(mechanism, start) if q is None else start
         return _driven(mechanism, start, DURATION if wanted is None else wanted)
     if mechanism.constraints:
         start = assemble(mechanism, start)
     if _is_afloat(mechanism):
         return _thrown(mechanism, start, wanted)
-    t = DURATION if wanted is None else wanted
-    run = simulate(mechanism, start, np.zeros(mechanism.nv), t, record=t / RECORDS)
-    if np.nanmax(np.abs(run.qd), initial=0.0) > AT_REST:
-        words = f"Released at rest, the mechanism moves under gravity and its springs for {t:g} s."
-        return run, words
-    push = _allowed(mechanism, start, np.full(mechanism.nv, PUSH))
-    words = f"As it stays at rest by itself, the mechanism is pushed, and moves for {t:g} s."
-    return simulate(mechanism, start, push, t, record=t / RECORDS), words
+    return _released(mechanism, start, DURATION if wanted is None else wanted)
+
+
+def _released(mechanism: Mechanism, start: np.ndarray, t: float) -> tuple[Any, str]:
+    """A run from rest: free, or within stops and braked where it would pass limits."""
+    rest, record = np.zeros(mechanism.nv), t / RECORDS
+    run = simulate(mechanism, start, rest, t, record=record)
+    if np.nanmax(np.abs(run.qd), initial=0.0) <= AT_REST:
+        push = _allowed(mechanism, start, np.full(mechanism.nv, PUSH))
+        words = f"As it stays at rest by itself, the mechanism is pushed, and moves for {t:g} s."
+        return simulate(mechanism, start, push, t, record=record), words
+    words = f"Released at rest, the mechanism moves under gravity and its springs for {t:g} s"
+    if not run.limits_passed:
+        return run, f"{words}."
+    brakes = _brakes(mechanism, run)
+    kept = simulate(
+        mechanism,
+        start,
+        rest,
+        t,
+        control=lambda t, q, qd: -brakes * qd,
+        stops=not mechanism.constraints or None,
+        record=record,
+    )
+    return kept, f"{words}, stopped by its limits and braked so as to keep those of speed."
+
+
+def _brakes(mechanism: Mechanism, run: Any) -> np.ndarray:
+    """Forces of drives for each unit of speed (nv,) that hold the weight at a share of the limits."""
+    limits = velocity_limits(mechanism)
+    weight = np.abs(newton_euler.gravity_vector(mechanism, run.q)).max(axis=0)
+    total = max(float(weight.max()), TINY)
+    is_limited = np.isfinite(limits) & (limits > 0)
+    return np.where(is_limited, total / (SHARE_OF_SPEED * np.where(is_limited, limits, 1.0)), 0.0)
 
 
 def _driven(mechanism: Mechanism, start: np.ndarray, t: float) -> tuple[Any, str]:
@@ -144,14 +174,32 @@ def _is_underactuated(mechanism: Mechanism) -> bool:
     return any(efforts) and not all(efforts)
 
 
+def _within_reach(mechanism: Mechanism, start: np.ndarray) -> np.ndarray:
+    """A posture with joints turned, the most loaded first, until drives can hold its weight."""
+    efforts = effort_limits(mechanism)
+    efforts = np.where(efforts > 0, efforts, np.inf)
+    q = start
+    for _ in range(2 * mechanism.nv):
+        loads = np.abs(newton_euler.gravity_vector(mechanism, q)) / efforts
+        k = int(loads.argmax())
+        if loads[k] <= SHARE_OF_WEIGHT:
+            break
+        tried = np.tile(q, (TRIED, 1))
+        lower, upper = (limits[k] for limits in position_limits(mechanism))
+        tried[:, k] = np.linspace(max(lower, q[k] - np.pi), min(upper, q[k] + np.pi), TRIED + 2)[
+            1:-1
+        ]
+        loads = np.abs(newton_euler.gravity_vector(mechanism, tried)) / efforts
+        q = tried[int(loads.max(axis=1).argmin())]
+    return q
+
+
 def _within_efforts(mechanism: Mechanism, start: np.ndarray, t: float) -> Sinusoids:
     """The largest of some sinusoids that needs no more than the limits of effort, if one does."""
     limits = effort_limits(mechanism)
     limits = np.where(limits > 0, limits, np.inf)
-    whole = _waves(mechanism, start)
-    path = whole
     for share in SHARES:
-        path = Sinusoids(start, share * whole.amplitude, whole.frequency)
+        path = _waves(mechanism, start, share)
         rows = path.values(np.linspace(0.0, t, SAMPLES), 2)
         efforts = np.abs(inverse_dynamics(mechanism, *rows)).max(axis=0)
         if (efforts <= SHARE_OF_EFFORT * limits).all():
@@ -159,8 +207,8 @@ def _within_efforts(mechanism: Mechanism, start: np.ndarray, t: float) -> Sinuso
     return path
 
 
-def _waves(mechanism: Mechanism, start: np.ndarray) -> Sinusoids:
-    """Sinusoids about the start that stay within limits of position and speed."""
+def _waves(mechanism: Mechanism, start: np.ndarray, share: float) -> Sinusoids:
+    """Sinusoids about the start that stay within limits of position and speed, or a share of them."""
     speeds = velocity_limits(mechanism)
     speeds = np.where(speeds > 0, speeds, np.inf)  # 0 is written where none is known
     faster = min(FASTER, (FASTEST - 1) / max(mechanism.nv, 1))
@@ -173,7 +221,7 @@ def _waves(mechanism: Mechanism, start: np.ndarray) -> Sinusoids:
             SHARE_OF_SPEED * speeds[k] / frequencies[k],
             SHARE_OF_ROOM * _room(joint, start[k]),
         )
-    return Sinusoids(start, amplitudes, frequencies)
+    return Sinusoids(start, share * amplitudes, frequencies)
 
 
 def _room(joint: Any, q: float) -> float:

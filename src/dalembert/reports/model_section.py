@@ -37,7 +37,8 @@ def model_section(mechanism: Mechanism) -> ReportSection:
     content = [
         paragraph(
             "Lengths are in metres, angles in radians, masses in kilograms, moments of inertia in "
-            "kg m² about the centre of mass in the axes of the body."
+            "kg m² about the centre of mass in the axes of the body, forces in newtons, torques in "
+            "newton metres."
         ),
         *_tables(mechanism),
     ]
@@ -91,7 +92,7 @@ def _joints(m: Mechanism) -> Markup:
         ReportColumn("type", lambda j: j.type.name),
         ReportColumn("from", lambda j: j.parent),
         ReportColumn("to", lambda j: j.child),
-        ReportColumn("axis", lambda j: parameters_text(j, number)),
+        ReportColumn("axis", lambda j: parameters_text(j, number), True),
         ReportColumn("origin", lambda j: _place(j.origin), True),
         ReportColumn("turned by", lambda j: _turn(j.origin)),
         ReportColumn("follows", _leader),
@@ -117,7 +118,8 @@ def _leader(joint: Joint) -> str:
     if joint.mimic is None:
         return ""
     offset = f" + {number(joint.mimic.offset)}" if is_there(joint.mimic.offset) else ""
-    return f"{number(joint.mimic.multiplier)} q({joint.mimic.joint}){offset}"
+    factor = "" if joint.mimic.multiplier == 1 else f"{number(joint.mimic.multiplier)} "
+    return f"{factor}q({joint.mimic.joint}){offset}"
 
 
 def _joint_forces(m: Mechanism) -> Iterator[Markup]:

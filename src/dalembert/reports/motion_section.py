@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -13,7 +13,6 @@ from dalembert.closed_forms.printing.number_text import number
 from dalembert.errors import DalembertError
 from dalembert.model.limit_vectors import effort_limits, velocity_limits
 from dalembert.model.mechanism import Mechanism
-from dalembert.model.numbers import as_float
 from dalembert.reports.example_motion import ExampleMotion, example_motion
 from dalembert.reports.film import film
 from dalembert.reports.report_parts import (
@@ -27,39 +26,20 @@ from dalembert.reports.report_parts import (
     table,
     verdict,
 )
-from dalembert.results.labels import force_units
+from dalembert.results.limit_peaks import LimitPeak
 from dalembert.views.diagrams.charts import charts
-from dalembert.views.diagrams.panels import Panel, PanelData, forces_of
+from dalembert.views.diagrams.panels import Panel, PanelData
 
 MOST_NAMED = 12  # coordinates in a sentence
 WIDTH, HEIGHT = 440.0, 190.0  # of a diagram in its own units
 KEY, TITLE = "motion", "A simulated motion"
 AT_REST = 1e-9  # rad, m, per second, N m or N: smaller variations are noise of numbers
-TOUCH = 1e-9  # of a limit: beyond it counts as passed
-
-
-class LimitRow(NamedTuple):
-    """A limit of an entry, and the value of the run that comes nearest to it or farthest beyond."""
-
-    entry: str
-    what: str
-    value: float
-    limit: float
-    unit: str
-
-    @property
-    def share(self) -> float:
-        """The value as a part of the limit."""
-        return abs(self.value / self.limit) if self.limit else np.inf
-
-    @property
-    def is_kept(self) -> bool:
-        """Whether the limit is not passed."""
-        if self.what == "lowest position":
-            return self.value >= self.limit - TOUCH
-        if self.what == "highest position":
-            return self.value <= self.limit + TOUCH
-        return abs(self.value) <= self.limit * (1 + TOUCH)
+NOUNS = {
+    "lower": "lowest position",
+    "upper": "highest position",
+    "velocity": "speed",
+    "effort": "effort",
+}
 
 
 def motion_section(mechanism: Mechanism, run: Any, q: Any, t: float | None) -> ReportSection:
@@ -70,12 +50,12 @@ def motion_section(mechanism: Mechanism, run: Any, q: Any, t: float | None) -> R
             motion = example_motion(mechanism, q, t)
         else:
             motion = ExampleMotion(_single(run), "The run is the one that was given.", ())
-        content = _content(mechanism, motion)
+        limits = limits_of(motion.run)
+        content = _content(mechanism, motion, limits)
     except DalembertError as error:
         return ReportSection(KEY, TITLE, paragraph(f"No motion is shown: {error}"))
-    rows = limit_rows(mechanism, motion.run)
-    passed = [row for row in rows if not row.is_kept]
-    words = f"motion: {counted(len(passed), 'limit')} passed of {len(rows)}" if rows else ""
+    passed = sum(peak.is_passed for peak in limits)
+    words = f"motion: {counted(passed, 'limit')} passed of {len(limits)}" if limits else ""
     provenance = Provenance(
         "Motion",
         f"da.simulate, method {motion.run.method}, step {motion.run.h:g} s, "
@@ -92,14 +72,13 @@ def _single(run: Any) -> Any:
     return run
 
 
-def _content(mechanism: Mechanism, motion: ExampleMotion) -> Markup:
+def _content(mechanism: Mechanism, motion: ExampleMotion, limits: list[LimitPeak]) -> Markup:
     """Words, film, diagrams and limits."""
     run = motion.run
     parts = [paragraph(motion.words), film(run), _charts(run)]
     parts += [paragraph(line) for line in _balances(run)]
-    rows = limit_rows(mechanism, run)
-    if rows:
-        parts.append(_limit_table(rows))
+    if limits:
+        parts.append(_limit_table(limits))
     else:
         parts.append(paragraph("The model gives no limits of positions, speeds or efforts."))
     if _has_empty_limits(mechanism):
@@ -163,61 +142,24 @@ def _extent(panel: Panel) -> float:
 # --- limits ---
 
 
-def limit_rows(mechanism: Mechanism, run: Any) -> list[LimitRow]:
-    """All limits of the model, and the values of the run beside them."""
-    rows = [*_positions(mechanism, run)]
-    rows += _magnitudes(mechanism, run.qd, velocity_limits(mechanism), "speed", _speed_units(run))
-    forces = forces_of(run)
-    if forces is not None:
-        units = force_units(run.system)
-        rows += _magnitudes(mechanism, forces[0], effort_limits(mechanism), "effort", units)
-    return rows
+def limits_of(run: Any) -> list[LimitPeak]:
+    """How near the run came to each limit of the model; 0 is written where no limit is known."""
+    return [p for p in run.limit_peaks if p.limit or p.kind in ("lower", "upper")]
 
 
-def _speed_units(run: Any) -> Sequence[str]:
-    units: Sequence[str] = run.system.velocity_units
-    return units
-
-
-def _positions(mechanism: Mechanism, run: Any) -> Iterator[LimitRow]:
-    """Lowest and highest positions of joints with one coordinate."""
-    for joint in mechanism.independent_joints:
-        if joint.type.nq != 1 or joint.type.nv != 1:
-            continue
-        at = range(mechanism.nq)[mechanism.entries[joint.name].at_q][0]
-        unit = run.system.coordinate_units[at]
-        q = run.q[:, at]
-        if joint.limits.lower is not None:
-            low = as_float(joint.limits.lower[0])
-            yield LimitRow(joint.name, "lowest position", float(np.nanmin(q)), low, unit)
-        if joint.limits.upper is not None:
-            high = as_float(joint.limits.upper[0])
-            yield LimitRow(joint.name, "highest position", float(np.nanmax(q)), high, unit)
-
-
-def _magnitudes(
-    mechanism: Mechanism, values: np.ndarray, limits: np.ndarray, what: str, units: Sequence[str]
-) -> Iterator[LimitRow]:
-    for k, limit in enumerate(limits):
-        if np.isfinite(limit) and limit > 0:
-            name = mechanism.velocity_names[k]
-            yield LimitRow(name, what, largest(values[:, k]), float(limit), units[k])
-
-
-def _limit_table(rows: Sequence[LimitRow]) -> Markup:
+def _limit_table(peaks: Sequence[LimitPeak]) -> Markup:
     columns = [
-        ReportColumn("joint", lambda r: r.entry),
-        ReportColumn("limit of", lambda r: r.what),
-        ReportColumn("in the run", lambda r: f"{number(r.value)} {r.unit}", True),
-        ReportColumn("limit", lambda r: f"{number(r.limit)} {r.unit}", True),
+        ReportColumn("joint", lambda p: p.name),
+        ReportColumn("limit", lambda p: NOUNS[p.kind]),
+        ReportColumn("in the run", lambda p: f"{number(p.value)} {p.unit}", True),
+        ReportColumn("at most", lambda p: f"{number(p.limit)} {p.unit}", True),
         ReportColumn("used", _used, True),
-        ReportColumn("verdict", lambda r: verdict(r.is_kept, "kept", "passed")),
+        ReportColumn("verdict", lambda p: verdict(not p.is_passed, "kept", "passed")),
     ]
-    return table("Limits of the model beside the run", columns, rows)
+    return table("Limits of the model beside the run", columns, peaks)
 
 
-def _used(row: LimitRow) -> str:
+def _used(peak: LimitPeak) -> str:
     """The share of a limit that is used; of bounds of positions none."""
-    if "position" in row.what or not np.isfinite(row.share):
-        return ""
-    return f"{100 * row.share:.0f} %"
+    is_share = peak.kind not in ("lower", "upper")
+    return f"{100 * peak.value / peak.limit:.0f} %" if is_share else ""

@@ -24,6 +24,7 @@ from dalembert.reports.report_parts import (
     ReportColumn,
     ReportSection,
     counted,
+    is_too_large,
     note,
     paragraph,
     table,
@@ -69,6 +70,8 @@ def property_section(mechanism: Mechanism, seed: int) -> ReportSection:
     """All properties with residuals, tolerances and numbers of states, or why none is checked."""
     if mechanism.symbols:
         why = "Properties are checked with numbers, and this mechanism has symbols."
+        return ReportSection(KEY, TITLE, paragraph(why))
+    if why := is_too_large(mechanism, "Properties are checked"):
         return ReportSection(KEY, TITLE, paragraph(why))
     start = time.perf_counter()
     tree = mechanism.without("constraints") if mechanism.constraints else mechanism

@@ -27,6 +27,7 @@ from dalembert.reports.report_style import REPORT_STYLE
 from dalembert.views.pictures.still import picture_svg
 
 PICTURE = 520.0  # width of the picture [pixels]
+MOST_BODIES = 300  # in a picture
 
 
 def page(mechanism: Mechanism, sections: Sequence[ReportSection], seed: int) -> str:
@@ -71,6 +72,8 @@ def _head(mechanism: Mechanism, sections: Sequence[ReportSection]) -> Markup:
 
 def _picture(mechanism: Mechanism) -> Markup:
     """A picture of the mechanism, or why there is none."""
+    if len(mechanism.bodies) > MOST_BODIES:
+        return note(f"There is no picture of more than {MOST_BODIES} bodies.")
     try:
         svg = Markup(picture_svg(mechanism, None, PICTURE, True, standalone=False))
     except DalembertError as error:

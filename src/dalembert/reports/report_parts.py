@@ -10,9 +10,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dalembert.closed_forms.printing.markup import Markup, element, joined
+from dalembert.model.mechanism import Mechanism
 from dalembert.model.numbers import as_float, is_symbolic
 
 FOLDED_FROM = 26  # rows from which a table is shown on demand
+MOST_ROWS = 500  # of a table
+MOST_FREEDOMS = 100  # of mechanisms that are checked and measured unasked
 
 
 class Provenance(NamedTuple):
@@ -44,6 +47,13 @@ class ReportColumn(NamedTuple):
     is_number: bool = False
 
 
+def is_too_large(mechanism: Mechanism, what: str) -> str:
+    """Why the mechanism is not checked or measured unasked; nothing of one that is."""
+    if mechanism.nv <= MOST_FREEDOMS:
+        return ""
+    return f"{what} up to {MOST_FREEDOMS} velocities; this mechanism has {mechanism.nv}."
+
+
 def is_there(x: Any) -> bool:
     """Whether a number is a symbol or not zero."""
     return is_symbolic(x) or as_float(x) != 0
@@ -67,6 +77,9 @@ def verdict(holds: bool, good: str, poor: str) -> Markup:
 
 def table(caption: str, columns: Sequence[ReportColumn], rows: Sequence[Any]) -> Markup:
     """A table in a box that scrolls, without the columns that are empty; long ones are folded."""
+    if len(rows) > MOST_ROWS:
+        caption = f"{caption}; the first {MOST_ROWS} of {len(rows)}"
+        rows = rows[:MOST_ROWS]
     cells = {column: [column.cell(row) for row in rows] for column in columns}
     shown = [column for column in columns if any(str(cell) for cell in cells[column])]
     head = element("tr", *(_head(column) for column in shown))

@@ -17,7 +17,7 @@ pre { font: .9rem/1.5 ui-monospace, "DejaVu Sans Mono", monospace; white-space: 
 .findings { list-style: none; padding: 0; margin: .8rem 0; } .findings li { padding: .5rem 0 .5rem .9rem; margin: .4rem 0; border-left: 3px solid var(--rule); max-width: 56rem; overflow-wrap: anywhere; }
 .severity { text-transform: uppercase; font-size: .78rem; letter-spacing: .04em; } .severity.error { color: var(--poor); } .severity.warning { color: var(--doubt); } .severity.note { color: var(--soft); }
 .charts { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 26rem), 1fr)); gap: 1rem 2rem; } .charts figure { margin: 0; }
-.film text { font: 12px system-ui, sans-serif; fill: var(--soft); }
+.film .axis { fill: none; stroke: var(--soft); } .film text { font: 12px system-ui, sans-serif; fill: var(--soft); }
 .motion { max-width: 46rem; } .film { display: block; width: 100%; height: auto; background: var(--card); border-radius: 10px; margin-top: .4rem; }
 .ghost { fill: var(--soft); fill-opacity: .11; } .way { fill: none; stroke: var(--doubt); stroke-width: 1.3; stroke-opacity: .8; }
 @media (max-width: 52rem) { header { grid-template-columns: minmax(0, 1fr); } header h1 { font-size: 1.7rem; } }

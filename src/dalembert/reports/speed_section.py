@@ -23,6 +23,7 @@ from dalembert.reports.report_parts import (
     ReportColumn,
     ReportSection,
     counted,
+    is_too_large,
     note,
     paragraph,
     table,
@@ -50,6 +51,8 @@ def speed_section(mechanism: Mechanism, seed: int) -> ReportSection:
     start = time.perf_counter()
     if mechanism.symbols:
         return ReportSection(KEY, TITLE, paragraph("A mechanism with symbols is not compiled."))
+    if why := is_too_large(mechanism, "Speeds are measured"):
+        return ReportSection(KEY, TITLE, paragraph(why))
     tree = mechanism.without("constraints") if mechanism.constraints else mechanism
     try:
         check_magnitudes(tree, "measured")
