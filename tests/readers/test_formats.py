@@ -117,3 +117,19 @@ def test_a_damaged_file_is_read_or_refused_with_a_place(name):
 def test_what_is_in_no_format_is_said_to_be_none(data, says):
     with pytest.raises(da.ReadError, match=says):
         da.load(data)
+
+
+@pytest.mark.parametrize("name, data, says", [
+    ("robot.usda", b"#usda 1.0\n", "this is USD, .* Export it as URDF or MJCF"),
+    ("robot.zip", b"PK\3\4" + bytes(30), "an archive. Unpack it"),
+    ("robot.urdf", b"\x1f\x8b\x08" + bytes(30), "an archive. Unpack it"),
+    ("link.stl", b"solid link\n", "a mesh, a shape without joints and masses. Load the robot file"),
+    ("link.xml", b"<COLLADA/>", "a mesh"),
+    ("arm.srdf", b"<robot name='a'><group name='g'/></robot>", "Load the URDF file beside it"),
+    ("arm.sdf.xacro", b"<sdf><xacro:arg name='a'/></sdf>", "<xacro:arg> is not expanded.* Run `xacro FILE"),
+    ("arm.xml.xacro", b"<mujoco><xacro:arg name='a'/></mujoco>", "<xacro:arg> is not expanded"),
+])
+def test_a_file_of_another_kind_is_named_with_what_to_load_in_its_place(tmp_path, name, data, says):
+    (tmp_path / name).write_bytes(data)
+    with pytest.raises(da.ReadError, match=says):
+        da.load(tmp_path / name)

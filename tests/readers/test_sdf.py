@@ -134,7 +134,7 @@ def test_defaults_and_unread_content_are_findings():
             '<inertia><ixx>1</ixx><iyy>1</iyy></inertia></inertial><visual name="v"><geometry><plane/></geometry></visual></link>'
             '<joint name="j" type="revolute"><parent>a</parent><child>b</child><axis><xyz>0 0 1</xyz><limits/></axis></joint></model></sdf>')
     found = [(f.severity, f"{f.what}: {f.why} {f.fix}") for f in da.load(text).check()]
-    for severity, part in (("warning", "no <inertial>; taken as 1 kg"), ("warning", "no <izz>; taken as 1"), ("error", "no gravity"), ("note", "<sensor>"),
+    for severity, part in (("warning", "no <inertial>; taken as 1 kg"), ("error", "no <izz>; taken as 1"), ("error", "no gravity"), ("note", "<sensor>"),
                            ("error", "<limits> in <axis>: it is not read. Did you mean <limit>?"), ("note", "<visual> of another shape"), ("warning", "<mas> in <link>")):
         assert any(s == severity and part in f for s, f in found), (part, found)
 

@@ -106,7 +106,7 @@ NOT_XML = {
     "lone surrogate": ('<robot name="\ud800"><link name="a"/></robot>', "not well-formed XML", 1),
     "SDF": ('<sdf version="1.6"><model name="x"/></sdf>', "model 'x' has no <link>", 1),
     "xacro macro": ('<robot xmlns:xacro="http://www.ros.org/wiki/xacro" name="r">\n<link name="a"/>\n<xacro:include '
-                    'filename="arm.xacro"/></robot>', "<xacro:include> is not expanded.*`xacro FILE > robot.urdf`", 3),
+                    'filename="arm.xacro"/></robot>', "<xacro:include> is not expanded.*`xacro FILE > EXPANDED`", 3),
     "xacro property": ('<robot xmlns:xacro="http://www.ros.org/wiki/xacro" name="r"><xacro:property name="m" value="1"/>'
                        '<link name="a"><inertial><mass value="${m}"/></inertial></link></robot>', "<xacro:property>", 1),
     "web page": ("<html><body>404 not found</body></html>", "root element is <html>, expected <robot>", 1),
@@ -424,7 +424,7 @@ def test_a_pipe_that_nobody_writes_into_counts_as_empty(tmp_path):
 @pytest.mark.parametrize("text", ['{"robot": {"links": []}}', '\n [1, 2]', '{"a": ', '[{"name": "a"}]'])
 def test_json_is_called_json(text):
     for source in (text.encode(), "\ufeff" + text + "\n"):
-        with pytest.raises(da.ReadError, match="this is JSON; robot files are URDF, MJCF or SDF .XML., or TOML"):
+        with pytest.raises(da.ReadError, match="this is JSON. Robot files are URDF, MJCF or SDF .XML., or TOML"):
             da.load(source)
 
 
@@ -506,6 +506,29 @@ def test_hostile_file_is_refused_within_5_seconds_and_500_megabytes(case):
     assert re.search(message, said), said
     assert float(seconds) < 5, f"{seconds} s of processor time"
     assert float(megabytes) < 500
+
+
+BAD_INERTIA = "xx = 1, yy = 1, zz = 5"
+SEVERAL = {
+    "urdf": robot(BASE, link(inertial='<mass value="1"/><inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="5"/>'), link("b", '<mass value="one"/>'),
+                  joint(kind="bent"), joint("k", child="b", inner='<axis xyz="1 2"/>')),
+    "sdf": '<sdf version="1.9"><model name="m"><link name="base"/><link name="a"><inertial><mass>1</mass><inertia><ixx>1</ixx><iyy>1</iyy><izz>5</izz>'
+           '</inertia></inertial></link><link name="b"><inertial><mass>one</mass></inertial></link><joint name="j" type="bent"><parent>base</parent>'
+           '<child>a</child></joint><joint name="k" type="revolute"><parent>base</parent><child>b</child><axis><xyz>1 2</xyz></axis></joint></model></sdf>',
+    "toml": f'[[body]]\nname = "base"\n[[body]]\nname = "a"\nmass = 1\ninertia = {{ {BAD_INERTIA} }}\n[[body]]\nname = "b"\nmass = ["one"]\n'
+            '[[joint]]\nname = "j"\ntype = "bent"\n[[joint]]\nname = "k"\ntype = "revolute"\naxis = [1, 2]\nparent = "base"\nchild = "b"\n',
+    "tree": arm(link("b"), a=link(inertial='<mass value="-1"/>' + INERTIA)),
+}
+
+
+@pytest.mark.parametrize("case", SEVERAL)
+def test_all_faults_of_a_file_are_told_at_once(case):
+    """Of links, of joints, and inertias that are impossible, which do not wait until the rest is mended."""
+    with pytest.raises(da.ModelError) as caught:
+        da.load(SEVERAL[case])
+    said = [str(finding) for finding in caught.value.findings]
+    expected = ["one", "bent", "k'.*2|axis", "principal moments"] if case != "tree" else ["2 bodies without a parent", "below 0"]
+    assert len(said) == len(expected) and all(any(re.search(e, s) for s in said) for e in expected), said
 
 
 def test_limits_are_those_of_the_documentation():

@@ -66,7 +66,8 @@ def test_what_cannot_be_known_is_left_and_said():
     left = [str(finding) for finding in repair_urdf(text.encode(), "arm.urdf").left]
     assert any("no <mass>" in finding for finding in left)
     broken = BROKEN.replace('<parent link="base"/>', '<parent link="bose"/>')
-    finding, = repair_urdf(broken.encode(), "arm.urdf").left
+    finding, *impossible = repair_urdf(broken.encode(), "arm.urdf").left
+    assert impossible and all("principal moments" in other.why for other in impossible)
     assert "Did you mean 'base'" in finding.fix and finding.source.line == 13
     for other in (b"<mujoco/>", b'name = "arm"'):
         with pytest.raises(da.ReadError, match="only URDF files are repaired"):

@@ -13,7 +13,6 @@ from dalembert.errors import (
     DalembertWarning,
     MissingFileError,
     ModelError,
-    ReadError,
 )
 
 RUNS = (".nc", ".zarr")  # endings of files of runs
@@ -92,8 +91,7 @@ def findings_of(
 ) -> list[Any]:
     """All findings about a file with its constraints, also one that cannot be read."""
     from dalembert.analysis.freedoms import constraint_findings
-    from dalembert.model.findings import Finding, collapsed
-    from dalembert.model.origins import Source
+    from dalembert.model.findings import collapsed, error_finding
 
     try:
         options = {"constraints": constraints, "mesh_folders": mesh_folders}
@@ -104,7 +102,4 @@ def findings_of(
     except ModelError as error:
         if error.findings:
             return collapsed(error.findings)
-        source = (
-            Source(error.file, error.line) if isinstance(error, ReadError) else Source(str(file))
-        )
-        return [Finding("error", "file", str(error).removeprefix(f"{source}: "), "", source)]
+        return [error_finding(error, str(file))]

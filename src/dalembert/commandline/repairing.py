@@ -12,13 +12,9 @@ from dalembert.commandline.output import (
     message,
     safe,
 )
-from dalembert.errors import (
-    DalembertError,
-    MissingFileError,
-    ReadError,
-)
+from dalembert.errors import DalembertError
 from dalembert.model.findings import Finding
-from dalembert.readers.load import MAX_FILE_BYTES
+from dalembert.readers.load import content_of
 from dalembert.writers.urdf_repair import (
     Repair,
     repair_urdf,
@@ -37,15 +33,7 @@ def repaired(file: Path, masses: Mapping[str, float], from_shapes: bool) -> Repa
     UnknownNameError, UsageError
         There is no such link; a mass is none.
     """
-    try:
-        with file.open("rb") as stream:
-            data = stream.read(MAX_FILE_BYTES + 1)
-    except FileNotFoundError:
-        raise MissingFileError("there is no such file.", str(file)) from None
-    except OSError as error:
-        raise ReadError(f"cannot be opened ({error.strerror}).", str(file)) from None
-    if len(data) > MAX_FILE_BYTES:
-        raise ReadError(f"larger than MAX_FILE_BYTES = {MAX_FILE_BYTES // 2**20} MiB.", str(file))
+    data, _, _ = content_of(file)
     try:
         return repair_urdf(data, str(file), masses, from_shapes)
     except ValueError as error:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
+from dalembert.errors import ModelError, ReadError
 from dalembert.model.origins import NOWHERE, Source
 
 MAX_LISTED = 5  # findings written out in one message; the rest is counted
@@ -61,6 +62,12 @@ class Finding:
 def finding_of(noun: str, part: Any, why: str, fix: str, severity: str = "error") -> Finding:
     """A finding about a part of a mechanism, at the place where the part is written."""
     return Finding(severity, f"{noun} {part.name!r}", why, fix, part.source)
+
+
+def error_finding(error: ModelError, file: str = "") -> Finding:
+    """The finding of an error about a file, whose name counts where the error says none."""
+    source = Source(error.file, error.line) if isinstance(error, ReadError) else Source(file)
+    return Finding("error", "file", str(error).removeprefix(f"{source}: "), "", source)
 
 
 def listed(found: Sequence[Finding]) -> str:

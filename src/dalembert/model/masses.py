@@ -51,7 +51,7 @@ def inertia_findings(
     scales = np.abs(tensors).max(axis=(1, 2))  # of size 1, moments do not overflow
     scaled = np.linalg.eigvalsh(tensors / np.where(scales > 0, scales, 1)[:, None, None])
     doubts: list[Finding] = []
-    still = _carried(bodies, joints)[""]
+    still = _carried(bodies, joints)[""] if joints else {body.name for body in bodies}
     for body, scale, moments in zip(numeric, scales.tolist(), scaled, strict=True):
         mass = as_float(body.mass)
         if mass < 0:

@@ -176,6 +176,7 @@ class Mechanism(Linkage):
         fatal += validation.constraint_faults(self)
         fatal += actuator_faults(self)
         if fatal:
+            fatal += validation.impossible_inertias(self.bodies, self.joints)
             raise ModelError(listed(fatal), tuple(fatal))
         bodies, joints = validation.topological_order(self.bodies, self.joints)
         put(bodies=bodies, joints=joints)

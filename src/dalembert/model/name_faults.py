@@ -17,13 +17,20 @@ from dalembert.model.findings import (
 )
 from dalembert.model.origins import Source
 
+VOWELS = "aeiou"
 MAX_COMPARED = 100  # characters of names compared for a hint: the time grows with their square
 
 
 def nameless(noun: str, parts: Sequence[Any]) -> list[Finding]:
     """Parts whose name is empty, or no text."""
     return [
-        Finding("error", f"a {noun} without a name", "its name is empty.", "Give it a name.", s)
+        Finding(
+            "error",
+            f"{'an' if noun[0] in VOWELS else 'a'} {noun} without a name",
+            "its name is empty.",
+            "Give it a name.",
+            s,
+        )
         for s in (p.source for p in parts if not isinstance(p.name, str) or not p.name.strip())
     ]
 

@@ -179,6 +179,12 @@ def findings(
     return doubts
 
 
+def impossible_inertias(bodies: Sequence[Body], joints: Sequence[Joint]) -> list[Finding]:
+    """Errors of masses and moments, which are told beside faults of structure."""
+    found = inertia_findings(bodies, (), _length(bodies, joints))
+    return [finding for finding in found if finding.severity == "error"]
+
+
 def _of_mechanism(name: str, why: str, fix: str, source: Source = NOWHERE) -> Finding:
     return Finding("error", f"mechanism {name!r}", why, fix, source)
 

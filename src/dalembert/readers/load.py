@@ -19,6 +19,7 @@ from dalembert.arguments import (
 from dalembert.errors import MissingFileError, ModelError, ReadError
 from dalembert.model.findings import listed
 from dalembert.model.mechanism import Mechanism, without_warnings
+from dalembert.readers.foreign_formats import JSON, refuse_foreign
 from dalembert.readers.formats import ReadingOptions, format_of
 from dalembert.readers.mesh_folders import folders_of
 from dalembert.spatial.angles import SNAP
@@ -125,9 +126,10 @@ def _located(source: Any) -> Any:
 
 def _read(source: Any, options: ReadingOptions) -> Mechanism:
     """The mechanism of a source by its format."""
-    data, file, encoding = _content(source)
+    data, file, encoding = content_of(source)
     if _is_json(data):
-        raise ReadError("this is JSON; robot files are URDF, MJCF or SDF (XML), or TOML.", file, 1)
+        raise ReadError(f"this is {JSON}", file, 1)
+    refuse_foreign(data, file)
     return format_of(data, file).read(data, file, options._replace(encoding=encoding))
 
 
@@ -135,7 +137,7 @@ def _constrained(mechanism: Mechanism, source: Any) -> Mechanism:
     """The mechanism with the constraints of a file."""
     from dalembert.readers.constraint_tables import with_constraints
 
-    data, file, _ = _content(source)
+    data, file, _ = content_of(source)
     return with_constraints(mechanism, data, file)
 
 
@@ -155,8 +157,16 @@ def _check_tolerance(tolerance: Any, exact_angles: bool) -> None:
         )
 
 
-def _content(source: Any) -> tuple[bytes, str, str | None]:
-    """(bytes, name for messages, encoding where it is known)."""
+def content_of(source: Any) -> tuple[bytes, str, str | None]:
+    """(bytes, name for messages, encoding where it is known).
+
+    Raises
+    ------
+    MissingFileError, ReadError
+        There is no such file; it cannot be opened, is empty or too large.
+    TypeError
+        It is neither a path, nor bytes, nor a text.
+    """
     if isinstance(source, (bytes, bytearray)):
         return _limited(bytes(source), "<bytes>"), "<bytes>", None
     if _is_text(source):

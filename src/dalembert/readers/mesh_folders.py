@@ -90,8 +90,8 @@ class MeshFolders:
         package, inner = _parts(name)
         outside: Path | None = None
         for candidate in self._candidates(package, inner, beside):
-            path = _resolved(candidate)
-            if path is None or not path.exists():
+            path = resolved(candidate)
+            if path is None or not os.path.exists(path):  # False too of a name that is too long
                 continue
             if any(path.is_relative_to(root) for root in self._roots(package)):
                 return path
@@ -162,7 +162,7 @@ def _may_be_package(folder: Path) -> bool:
     return len(folder.parts) >= LEAST_DEPTH and not Path.home().is_relative_to(folder)
 
 
-def _resolved(path: Path) -> Path | None:
+def resolved(path: Path) -> Path | None:
     """The path with all links followed; None where it cannot be."""
     try:
         return path.resolve()

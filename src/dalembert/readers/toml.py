@@ -55,6 +55,7 @@ from dalembert.readers.constraint_tables import (
 )
 from dalembert.readers.formats import ReadingOptions
 from dalembert.readers.mass_properties import tensor_entries
+from dalembert.readers.read_faults import ReadFaults
 from dalembert.readers.toml_tables import (
     PARTS,
     Table,
@@ -124,9 +125,11 @@ def read_toml(data: bytes | str, file: str = "") -> Mechanism:
     """
     document = document_of(data, file)
     document.allow("name", "decimals", "gravity", "actuated", *PARTS)
-    bodies = tuple(map(_body, document.tables("body")))
+    faults = ReadFaults()
+    bodies = tuple(faults.each(_body, document.tables("body")))
     declared = actuators_of(document)
-    joints, rotors, drives = _joints(document, joints_with_rotors(declared))
+    joints, rotors, drives = _joints(document, joints_with_rotors(declared), faults)
+    faults.tell(bodies)
     frames = tuple(map(frame_of, document.tables("frame")))
     found = constraints_of(document, joints)
     return Mechanism(
@@ -190,19 +193,21 @@ def _tensor(table: Table) -> tuple[Number, ...]:
 
 
 def _joints(
-    document: Table, with_rotors: Container[str]
+    document: Table, with_rotors: Container[str], faults: ReadFaults
 ) -> tuple[tuple[Joint, ...], list[Body], dict[str, FlexibleDrive]]:
     """Joints of a file, motors that transmissions leave unsaid after all others, their rotors, and
     the drives that are made so.
     """
-    joints: list[Joint] = []
-    drives: dict[str, FlexibleDrive] = {}
-    for table in document.tables("joint"):
+
+    def joint_and_drive(table: Table) -> tuple[Joint, FlexibleDrive | None]:
+        """A joint, and the flexible drive that it is part of."""
         joint = _joint(table)
-        if (drive := drive_of(table, joint, joint.name in with_rotors)) is not None:
-            joint = drive.joint
-            drives[joint.name] = drive
-        joints.append(joint)
+        drive = drive_of(table, joint, joint.name in with_rotors)
+        return (joint if drive is None else drive.joint), drive
+
+    made = faults.each(joint_and_drive, document.tables("joint"))
+    joints = [joint for joint, _ in made]
+    drives = {joint.name: drive for joint, drive in made if drive is not None}
     motors = (drive.motor for drive in drives.values())
     return (*joints, *motors), [drive.rotor for drive in drives.values()], drives
 

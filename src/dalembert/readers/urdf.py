@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import sys
 
-from dalembert.errors import ReadError, nearest
+from dalembert.errors import nearest
 from dalembert.model.joints import (
     Continuous,
     Fixed,
@@ -23,6 +23,7 @@ from dalembert.model.numbers import Number
 from dalembert.model.parts import Body, Joint, Limits, Mimic
 from dalembert.model.units import beyond_a_turn, degrees_finding
 from dalembert.readers.formats import ReadingOptions
+from dalembert.readers.read_faults import ReadFaults
 from dalembert.readers.read_file import (
     MOMENTS,
     causes_named,
@@ -31,7 +32,6 @@ from dalembert.readers.read_file import (
 )
 from dalembert.readers.urdf_content import UrdfContent
 from dalembert.readers.urdf_elements import (
-    EXPAND,
     UrdfFile,
     end_of,
     meant,
@@ -41,6 +41,7 @@ from dalembert.readers.urdf_elements import (
 )
 from dalembert.readers.urdf_transmissions import UrdfTransmissions
 from dalembert.readers.urdf_visuals import UrdfVisuals
+from dalembert.readers.xacro import refuse_xacro
 from dalembert.readers.xml import Element, parsed, quoted
 from dalembert.spatial.angles import SNAP
 
@@ -99,27 +100,15 @@ def read_urdf(
     ReadError, ModelError
         The file is not a sound URDF; line and fix are named.
     """
-    robot, remarks, prefixed = parsed(data, file, encoding)
+    document = parsed(data, file, encoding)
+    robot = document.root
     if robot.tag != "robot":
-        raise ReadError(
-            f"the root element is <{robot.tag[:60]}>, expected <robot>.", file, robot.line
+        raise robot.error(
+            f"the root element is <{robot.tag[:60]}>, expected <robot> of URDF, <mujoco> of MJCF, or <sdf>."
         )
-    _refuse_xacro(robot, prefixed, file)
-    read_file = UrdfFile(file, angle_tolerance if exact_angles else None, remarks)
+    refuse_xacro(document, file)
+    read_file = UrdfFile(file, angle_tolerance if exact_angles else None, document.remarks)
     return _Reader(read_file, mimic).mechanism(robot)
-
-
-def _refuse_xacro(robot: Element, prefixed: dict[str, int], file: str) -> None:
-    """Error for elements that only xacro knows: they stand for others."""
-    prefixes = {"xacro"} | {
-        name.partition(":")[2]
-        for name, space in robot.attributes.items()
-        if name.startswith("xmlns:") and space.rstrip("/").endswith("xacro")
-    }
-    for tag, line in prefixed.items():
-        prefix, _, name = tag.partition(":")
-        if prefix in prefixes:
-            raise ReadError(f"<xacro:{name[:60]}> is not expanded: {EXPAND}", file, line)
 
 
 class _Reader:
@@ -140,8 +129,10 @@ class _Reader:
             self.file.remark("note", "<robot>", "it has no name;", "called 'robot'.", robot)
         self.visuals = UrdfVisuals(robot, self.file.unread)
         self.content.note(robot, "robot")
-        bodies = [self._body(link) for link in links]
-        joints = [self._joint(connection) for connection in connections]
+        faults = ReadFaults()
+        bodies = faults.each(self._body, links)
+        joints = faults.each(self._joint, connections)
+        faults.tell(bodies)
         bodies, joints = self.file.without_noise(bodies, joints)
         transmissions = UrdfTransmissions(joints, self.file.unread)
         actuators = tuple(transmissions.read(limited(robot, "transmission")))

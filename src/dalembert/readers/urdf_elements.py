@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 from dalembert.model.numbers import (
     Literal,
     Number,
@@ -14,6 +12,10 @@ from dalembert.readers.urdf_content import (
     MAX_HINTS,
     near,
 )
+from dalembert.readers.xacro import (
+    EXPAND,
+    EXPRESSION,
+)
 from dalembert.readers.xml import (
     Element,
     quoted,
@@ -21,8 +23,6 @@ from dalembert.readers.xml import (
 
 MAX_ATTRIBUTE = 4096  # characters; the longest names and numbers known to us have 100
 SHOWN = 60  # characters of an attribute in a message
-XACRO = re.compile(r"\$(\{|\(|\\?\{)")  # arithmetic or a command of xacro in an attribute
-EXPAND = "this is a source of xacro. Run `xacro FILE > robot.urdf` and load that."
 
 
 class UrdfFile(ReadFile):
@@ -31,7 +31,7 @@ class UrdfFile(ReadFile):
     def identifier(self, element: Element) -> str:
         """The attribute `name` of an element."""
         name = required(element, "name")
-        if XACRO.search(name):
+        if EXPRESSION.search(name):
             what = f"{element.tag} {quoted(name, SHOWN)}"
             why = "its name has arithmetic or a command of xacro,"
             self.remark("warning", what, why, f"which is not expanded: {EXPAND}", element)
@@ -82,7 +82,7 @@ def _literal(text: str, element: Element, attribute: str, where: str) -> Literal
 
 
 def _refuse_expression(text: str, element: Element, attribute: str, where: str) -> None:
-    if XACRO.search(text):
+    if EXPRESSION.search(text):
         raise element.error(
             f"{where}: <{element.tag}> {attribute}={quoted(text, SHOWN)} is not expanded: {EXPAND}"
         )

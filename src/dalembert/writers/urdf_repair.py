@@ -18,6 +18,7 @@ from dalembert.errors import (
 from dalembert.model.findings import (
     Finding,
     collapsed,
+    error_finding,
 )
 from dalembert.model.mechanism import (
     Mechanism,
@@ -142,14 +143,8 @@ def _findings(text: str, file: str) -> list[Finding]:
     try:
         findings = _loaded(text, file).findings()
     except ModelError as error:
-        findings = list(error.findings) or [_of_error(error, file)]
+        findings = list(error.findings) or [error_finding(error, file)]
     return collapsed([finding for finding in findings if finding.severity != "note"])
-
-
-def _of_error(error: ModelError, file: str) -> Finding:
-    """The finding of a file that cannot be read."""
-    source = Source(file, error.line if isinstance(error, ReadError) else 0)
-    return Finding("error", "the file", str(error).removeprefix(f"{source}: "), "", source)
 
 
 class _Edited:

@@ -38,6 +38,7 @@ from dalembert.readers.mjcf.lost_mechanics import lost_mechanics
 from dalembert.readers.mjcf.model_folder import ModelFolder
 from dalembert.readers.mjcf.motors import Motors
 from dalembert.readers.read_file import causes_named
+from dalembert.readers.xacro import refuse_xacro
 from dalembert.readers.xml import (
     Element,
     parsed,
@@ -47,7 +48,9 @@ from dalembert.readers.xml import (
 def read(data: bytes, file: str, options: ReadingOptions) -> Mechanism:
     """Mechanism of an MJCF file; see `formats.Reader`."""
     mujoco_module(file)
-    root, remarks, _ = parsed(data, file, options.encoding, MAX_NESTED)
+    document = parsed(data, file, options.encoding, MAX_NESTED)
+    refuse_xacro(document, file)
+    root = document.root
     if root.tag == "mujocoinclude":
         why = "<mujocoinclude> is a part of a model: load the file that includes it."
         raise root.error(why)
@@ -61,7 +64,7 @@ def read(data: bytes, file: str, options: ReadingOptions) -> Mechanism:
     compiled = compiled_model(canonical, folder, file)
     check_finite(compiled)
     reading = AngleReading(options.angle_tolerance if options.exact_angles else None)
-    found = [*remarks, *included.remarks, *compiled.remarks, *canonical.unread.findings()]
+    found = [*document.remarks, *included.remarks, *compiled.remarks, *canonical.unread.findings()]
     try:
         return _mechanism(compiled, reading, _name(root, file), found)
     except ValueError as error:  # a product of numbers of the file that is too large

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import (
     Path,
     PureWindowsPath,
@@ -9,6 +10,7 @@ from pathlib import (
 
 from dalembert.errors import ReadError
 from dalembert.model.origins import Source
+from dalembert.readers.mesh_folders import resolved
 
 MAX_INCLUDED_BYTES = 32 * 2**20  # of a file of XML
 MAX_MESH_BYTES = 64 * 2**20  # of one mesh; MuJoCo reads at most some 20 MiB in useful time
@@ -36,8 +38,8 @@ class ModelFolder:
         if "\0" in name or _is_remote(written):
             return None
         for folder in (*beside, *self.allowed):
-            path = (folder / written).resolve()
-            if self._is_inside(path) and path.is_file():
+            path = resolved(folder / written)
+            if path and self._is_inside(path) and os.path.isfile(path):
                 return path
         return None
 
@@ -50,7 +52,8 @@ class ModelFolder:
                 "name its folder by mesh_folders=."
             )
         written = Path(PureWindowsPath(name).as_posix())
-        if _is_remote(written) or not self._is_inside((self.root / written).resolve()):
+        path = None if "\0" in name else resolved(self.root / written)
+        if path is None or _is_remote(written) or not self._is_inside(path):
             return (
                 f"{shown} lies outside the model's folder {str(self.root)!r}, where no file is "
                 "opened. Name the folder that has it by mesh_folders=."

@@ -36,6 +36,7 @@ from dalembert.model.parts import (
     Joint,
 )
 from dalembert.readers.formats import ReadingOptions
+from dalembert.readers.read_faults import ReadFaults
 from dalembert.readers.read_file import (
     MOMENTS,
     causes_named,
@@ -53,6 +54,7 @@ from dalembert.readers.sdf.pose_graph import (
 from dalembert.readers.sdf.sdf_elements import SdfFile
 from dalembert.readers.sdf.sdf_joints import SdfJoints
 from dalembert.readers.sdf.sdf_shapes import shapes_of
+from dalembert.readers.xacro import refuse_xacro
 from dalembert.readers.xml import (
     Element,
     parsed,
@@ -71,9 +73,10 @@ def read(data: bytes, file: str, options: ReadingOptions) -> Mechanism:
     ReadError, ModelError
         The file is not a sound SDF; line and fix are named.
     """
-    root, remarks, _ = parsed(data, file, options.encoding)
+    document = parsed(data, file, options.encoding)
+    refuse_xacro(document, file)
     tolerance = options.angle_tolerance if options.exact_angles else None
-    return _SdfReader(SdfFile(file, tolerance, remarks), options).mechanism(root)
+    return _SdfReader(SdfFile(file, tolerance, document.remarks), options).mechanism(document.root)
 
 
 @dataclass
@@ -86,6 +89,7 @@ class _SdfReader:
     joints: list[Joint] = field(default_factory=list)
     frames: list[Frame] = field(default_factory=list)
     constraints: list[Closure | Coupling] = field(default_factory=list)
+    faults: ReadFaults = field(default_factory=ReadFaults)
 
     def mechanism(self, root: Element) -> Mechanism:
         """The mechanism of an <sdf>."""
@@ -108,6 +112,7 @@ class _SdfReader:
             _ModelReader(self, model, version, prefix)
             for model, prefix in zip(models, prefixes, strict=True)
         ]
+        self.faults.tell(self.bodies)
         self._hang(readers)
         bodies, joints = self.file.without_noise(self.bodies, self.joints)
         remarks = tuple(self.file.findings())
@@ -188,16 +193,12 @@ class _ModelReader:
         self.readers = SdfJoints(self.file, self.graph, version, parts.options.mimic)
         self.is_static = self.file.flag(model, "static")
         self.inner: dict[str, str] = {}  # link -> the joint that carries it
-        for link in self._all_links():
-            parts.bodies.append(self._body(link))
-        gears = []
-        for joint in limited(model, "joint"):
-            is_gear = self.readers.kind(joint) == "gearbox"
-            gears += [joint] if is_gear else []
-            if not is_gear:
-                self._read_joint(joint)
-        for gear in gears:
-            self._read_gearbox(gear)
+        parts.bodies += parts.faults.each(self._body, self._all_links())
+        joints = limited(model, "joint")
+        gears = [joint for joint in joints if joint.get("type") == "gearbox"]
+        others = [joint for joint in joints if joint.get("type") != "gearbox"]
+        parts.faults.each(self._read_joint, others)
+        parts.faults.each(self._read_gearbox, gears)
         parts.frames += self._frames()
 
     def _all_links(self) -> list[Element]:
@@ -260,10 +261,10 @@ class _ModelReader:
         return Body(self.renamed(name), mass, origin.xyz, tensor, source, visuals=visuals)
 
     def _missing(self, parent: Element, tag: str, owner: str) -> Number:
-        """The number of a child, with a warning where SDF's default of 1 stands for it."""
+        """The number of a child; an error, where SDF's default of 1 stands for it."""
         if parent.find(tag) is None:
             why = f"it has no <{tag}>;"
-            self.file.remark("warning", owner, why, "taken as 1, the default of SDF.", parent)
+            self.file.remark("error", owner, why, "taken as 1, the default of SDF.", parent)
         return self.file.number(parent, tag, 1, owner)
 
     def _tensor(self, inertial: Element, owner: str, origin: Origin) -> tuple[Number, ...]:
@@ -271,7 +272,7 @@ class _ModelReader:
         if inertia is None:
             why = "it has no <inertia>;"
             fix = "its moments are taken as 1 kg m^2, the default of SDF."
-            self.file.remark("warning", owner, why, fix, inertial)
+            self.file.remark("error", owner, why, fix, inertial)
             return (1, 0, 1, 0, 0, 1)
         self.file.take(inertia, *MOMENTS)
         entries = [
