@@ -1,6 +1,9 @@
 """`dalembert view`: the page until Ctrl-C, and runs from files."""
 
 import re
+import signal
+import subprocess
+import sys
 
 import pytest
 
@@ -20,12 +23,23 @@ def interrupted(monkeypatch):
 
 def test_the_address_is_printed_and_control_c_ends_it(run, tmp_path, interrupted, monkeypatch):
     opened = []
-    monkeypatch.setattr("webbrowser.open", opened.append)
+    monkeypatch.setattr("webbrowser.open", lambda url: opened.append(url) or len(opened) > 1)
     da.save(da.planar_chain(2), tmp_path / "arm.toml")
     code, out, err = run("view", tmp_path / "arm.toml", "--no-open")
     assert (code, err, opened) == (0, "", []) and re.match(r"http://127\.0\.0\.1:\d+  .Ctrl-C ends the viewer.\n", out)
     code, out, err = run("view", tmp_path / "arm.toml")
-    assert code == 0 and opened == [out.split()[0]]
+    assert code == 0 and opened == [out.split()[0]] and err.startswith("note: no browser is found")
+    assert run("view", tmp_path / "arm.toml")[::2] == (0, "")
+
+
+def test_control_c_ends_the_process_at_once_and_quietly(tmp_path):
+    da.save(da.planar_chain(2), tmp_path / "arm.toml")
+    command = [sys.executable, "-m", "dalembert", "view", "arm.toml", "--no-open"]
+    process = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert process.stdout.readline().startswith("http://127.0.0.1:")
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=20)
+    assert process.returncode in (0, 130) and err == ""
 
 
 def test_runs_come_from_files(run, tmp_path, interrupted):

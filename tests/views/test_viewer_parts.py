@@ -1,6 +1,7 @@
 """Parts of the viewer that need no browser: geometry, coordinates, diagrams, the server."""
 
 import re
+import time
 import warnings
 
 import numpy as np
@@ -168,14 +169,14 @@ def test_diagrams_show_values_and_escape_names(states):
 def test_equations_have_their_values():
     chain = da.planar_chain(2)
     page = EquationPage(chain, chain)
-    page.form()
+    page.form(lambda: True)
     q, qd = np.array([0.4, 0.9]), np.array([0.3, -0.2])
     html = page.html(ViewedState(q, qd, da.gravity_vector(chain, q), 0.0))
     for value in (*np.asarray(da.mass_matrix(chain, q))[[0, 0, 1], [0, 1, 1]], *da.gravity_vector(chain, q)):
         assert f"= {number(float(value))}<" in html
     assert html.count("<math") >= 7 and "Inertial parameters" in html
     big = EquationPage(da.planar_chain(9), da.planar_chain(9))
-    big.form()
+    big.form(lambda: True)
     assert "9 degrees of freedom" in big.html(ViewedState(np.zeros(9), np.zeros(9), None, 0.0)) and not big.rows
 
 
@@ -249,6 +250,22 @@ def test_a_viewer_is_of_this_machine_and_ends(states):
             da.view(states.mechanism, port=int(viewer.url.rpartition(":")[2]))
     assert "closed" in repr(viewer) and "iframe" not in viewer._repr_html_()
     viewer.close()
+
+
+def test_faults_of_threads_are_told_once(monkeypatch):
+    pytest.importorskip("viser", reason="viser is not installed (extra view)")
+    with da.view(da.planar_chain(1)) as viewer:
+        monkeypatch.setattr(viewer.stage, "show", lambda state, shown: 1 / 0)
+        with pytest.warns(da.DalembertWarning, match="could not show a state: ZeroDivisionError") as told:
+            for _ in range(3):
+                viewer.changed.set()
+                while viewer.changed.is_set():
+                    time.sleep(0.01)
+            with viewer.lock:
+                assert "not up to date.</b> ZeroDivisionError" in viewer.message.content and len(told) == 1
+        monkeypatch.undo()
+        viewer.update([0.3])
+    assert not any(thread.is_alive() for thread in viewer.threads)
 
 
 def test_another_host_is_said_aloud():

@@ -13,6 +13,7 @@ from typing import (
 
 from dalembert.commandline.application import UsageError
 from dalembert.commandline.loading import RUNS
+from dalembert.commandline.output import say
 from dalembert.errors import MissingFileError
 
 
@@ -64,8 +65,8 @@ def show(mechanism: Any, run: Any, page: Page) -> None:
     )
     with viewer:
         print(f"{viewer.url}  (Ctrl-C ends the viewer)", flush=True)
-        if page.browser:
-            webbrowser.open(viewer.url)
+        if page.browser and not webbrowser.open(viewer.url):
+            say("note", "no browser is found on this machine: open the address in one.")
         try:
             wait()
         except KeyboardInterrupt:

@@ -7,7 +7,11 @@ import os
 import threading
 import time
 import warnings
-from collections.abc import Sequence
+from collections.abc import (
+    Iterator,
+    Sequence,
+)
+from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
 from typing import (
@@ -24,6 +28,7 @@ from dalembert.arguments import (
     check_whole,
     path_of,
 )
+from dalembert.closed_forms.printing.markup import html_text
 from dalembert.displays import shortened
 from dalembert.errors import (
     DalembertError,
@@ -73,6 +78,7 @@ FRAME = 1 / 30  # s between pictures of a motion that is played
 NUMBERS = 0.1  # s between numbers and cursors beside it
 MOST_POSTURES = 50  # of each trajectory, that the camera frames
 HOST = "127.0.0.1"
+CLOSING = 2.0  # s, at most, until a thread ends that forms closed forms
 FRAME_HEIGHT = 620  # pixels, in a notebook
 PANEL = 380  # pixels of the panel of equations and diagrams
 
@@ -195,6 +201,8 @@ class Viewer:
         self.lock = threading.RLock()
         self.changed = threading.Event()
         self.wanted: tuple[SliderCoordinate, float] | None = None
+        self.is_sought = False
+        self.faults: set[str] = set()
         run = stage.run
         self.state = self._at_rest(start) if run is None else run.at(run.times[0])
         self.clock = None if run is None else PlayingClock(run.times[0], run.times[-1])
@@ -269,7 +277,8 @@ class Viewer:
         @playback.time.on_update
         def _(event: Any) -> None:
             if event.client is not None:
-                self.seek(float(playback.time.value))
+                clock.seek(float(playback.time.value))
+                self._seek()
 
         @playback.speed.on_update
         def _(_: Any) -> None:
@@ -277,7 +286,12 @@ class Viewer:
 
         for control in (playback.trajectory, playback.ghosts):
             if control is not None:
-                control.on_update(lambda _: self._go_to(clock.t))
+                control.on_update(lambda _: self._seek())
+
+    def _seek(self) -> None:
+        """Let the worker show the run at the time of the clock."""
+        self.is_sought = True
+        self.changed.set()
 
     def _slider_moved(self, coordinate: SliderCoordinate, value: float) -> None:
         """Remember the newest value of a slider; the worker moves there."""
@@ -295,18 +309,33 @@ class Viewer:
             self.changed.clear()
             if not self.is_open:
                 return
-            with self.lock:
+            with self.lock, self._told():
                 if self.wanted is not None:
                     self._follow_slider()
-                elif is_playing and self.clock is not None:
+                elif self.clock is not None and (is_playing or self.is_sought):
+                    self.is_sought = False
                     self._go_to(self.clock.advance())
                 elif is_changed:
                     self._refresh()
 
     def _form(self) -> None:
         """Form closed forms beside all else: large robots take a while."""
-        self.equations.form()
+        with self._told():
+            self.equations.form(lambda: self.is_open)
         self.changed.set()
+
+    @contextmanager
+    def _told(self) -> Iterator[None]:
+        """Tell a fault of a thread, on the page and as a warning, each once; the page lives on."""
+        try:
+            yield
+        except Exception as error:
+            fault = f"{type(error).__name__}: {error}"
+            if self.is_open and fault not in self.faults:
+                self.faults.add(fault)
+                self.message.content = f"<b>The page is not up to date.</b> {html_text(fault)}"
+                text = f"the viewer of {self.mechanism.name!r} could not show a state: {fault}"
+                warnings.warn(text, DalembertWarning, stacklevel=2)
 
     def _follow_slider(self) -> None:
         assert self.wanted is not None
@@ -461,7 +490,8 @@ class Viewer:
         if self.is_open:
             self.is_open = False
             self.changed.set()
-            self.threads[0].join()
+            for thread in self.threads:
+                thread.join(CLOSING)
             viewer_server.stopped(self.server)
 
     def __enter__(self) -> Viewer:

@@ -39,8 +39,10 @@ def diagrams_of(states: RunStates, row: int) -> list[Panel]:
     """Diagrams of coordinates, velocities, forces and energies of one trajectory."""
     run = trajectory(states.run, row) if states.run.q.ndim == 3 else states.run
     few, _ = thinned(run, MOST_POINTS)
-    data = PanelData(few, degrees=True)
-    return [panel for panel in data.panels(["q", "qd", "tau", "energies"]) if panel.y.any()]
+    quantities = ["q", "qd", "tau", "energies"]
+    if states.tau is None or not states.tau.any():
+        quantities.remove("tau")
+    return PanelData(few, degrees=True).panels(quantities)
 
 
 def curves_html(panel: Panel) -> str:

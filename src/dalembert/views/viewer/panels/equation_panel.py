@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import (
     Any,
     NamedTuple,
@@ -86,12 +87,18 @@ class EquationPage:
         if mechanism.nv > MOST_FREEDOMS:
             self.remark = f"{mechanism.nv} degrees of freedom: da.equations forms the closed forms."
 
-    def form(self) -> None:
-        """Form the closed forms of the quantities that are short enough."""
+    def form(self, is_wanted: Callable[[], bool]) -> None:
+        """Form the closed forms of the quantities that are short enough, while they are wanted."""
         if self.mechanism.nv > MOST_FREEDOMS:
             return
+
+        def watch(text: str, share: float) -> None:
+            """Give up when nobody waits."""
+            if not is_wanted():
+                raise DalembertError("the page is closed.")
+
         try:
-            forms = equations(self.mechanism)
+            forms = equations(self.mechanism, progress=watch)
             for quantity in FORMS:
                 self._add(quantity, forms.text(quantity), forms.mathml(quantity))
             self.symbols = _symbols(forms)
