@@ -209,7 +209,7 @@ def legend(panel: Panel, values: Sequence[float] | None = None) -> Markup:
             "li",
             _sample(k),
             name,
-            element("b", f"\u2002{value}", style="font-weight:600") if value else "",
+            element("b", value, style="font-weight:600;margin-left:.5em") if value else "",
             style="white-space:nowrap",
         )
         for k, (name, value) in enumerate(zip(names, said, strict=True))

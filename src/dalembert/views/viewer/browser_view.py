@@ -226,7 +226,7 @@ class Viewer:
         self.around = self.stage.set_surroundings(postures, dark)
         self.playback = None
         if run is not None:
-            self.playback = PlaybackControls(gui, run.times, run.count)
+            self.playback = PlaybackControls(gui, run.times, run.run.reasons)
             self._connect(self.playback)
         coordinates = coordinates_of(self.stage.mechanism, start)
         self.sliders = CoordinateSliders(gui, coordinates, self._slider_moved, start)

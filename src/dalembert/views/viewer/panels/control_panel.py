@@ -14,6 +14,7 @@ from dalembert.closed_forms.printing.markup import html_text
 from dalembert.displays import shortened
 from dalembert.model.findings import Finding
 from dalembert.model.mechanism import Mechanism
+from dalembert.results.records import FINISHED
 from dalembert.views.viewer.panels.coordinate_controls import SliderCoordinate
 
 SPEEDS = ("0.05", "0.1", "0.25", "0.5", "1", "2", "5")
@@ -118,7 +119,8 @@ class ShownParts:
 class PlaybackControls:
     """Play, speed, time, and the trajectory that the sliders and diagrams are about."""
 
-    def __init__(self, gui: Any, times: np.ndarray, trajectories: int):
+    def __init__(self, gui: Any, times: np.ndarray, reasons: Sequence[str]):
+        trajectories = len(reasons)
         begin, end = float(times[0]), float(times[-1])
         end = max(end, begin + 1e-9)
         with gui.add_folder("Playback"):
@@ -131,6 +133,9 @@ class PlaybackControls:
                 self.trajectory = gui.add_slider("Trajectory", 1, trajectories, 1, 1)
                 self.ghosts = gui.add_checkbox("Ghosts", True)
 
+            if early := _ended_early(reasons):
+                gui.add_html(_remark(early))
+
     def show(self, t: float, is_playing: bool) -> None:
         """Show the time, and what the button does."""
         self.time.value = float(np.clip(t, self.time.min, self.time.max))
@@ -140,6 +145,16 @@ class PlaybackControls:
     def chosen(self) -> int:
         """Index of the trajectory."""
         return 0 if self.trajectory is None else int(self.trajectory.value) - 1
+
+
+def _ended_early(reasons: Sequence[str]) -> str:
+    """Why trajectories ended before their time, of the first of them."""
+    early = [k for k, reason in enumerate(reasons) if reason != FINISHED]
+    if not early:
+        return ""
+    which = f"{len(early)} of {len(reasons)} trajectories" if len(reasons) > 1 else "The run"
+    first = f"trajectory {early[0] + 1}: " if len(reasons) > 1 else ""
+    return f"{which} ended early; {first}{reasons[early[0]]}"
 
 
 def unique_labels(names: Sequence[str]) -> list[str]:

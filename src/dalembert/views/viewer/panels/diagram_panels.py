@@ -31,6 +31,7 @@ from dalembert.views.diagrams.panels import (
 from dalembert.views.viewer.run_states import RunStates
 
 WIDTH, HEIGHT = 340.0, 130.0  # of a diagram in its own units
+EDGE = 8  # pixels beside a diagram
 STYLE = "font:12px/1.4 system-ui,sans-serif;color:var(--mantine-color-text,currentColor)"
 CURSOR = "border-left:1.5px solid currentColor;opacity:.7;pointer-events:none"
 
@@ -48,7 +49,7 @@ def diagrams_of(states: RunStates, row: int) -> list[Panel]:
 def curves_html(panel: Panel) -> str:
     """The diagram without its cursor."""
     figure = element("figure", title(panel), chart_svg(panel, WIDTH, HEIGHT), style="margin:0")
-    return str(element("div", figure, style=f"{STYLE};padding:6px 0 0"))
+    return str(element("div", figure, style=f"{STYLE};padding:6px {EDGE}px 0"))
 
 
 def cursor_html(panel: Panel, t: float) -> str:
@@ -59,10 +60,10 @@ def cursor_html(panel: Panel, t: float) -> str:
         f"position:absolute;left:{100 * axes.right(shown) / WIDTH:.2f}%;"
         f"top:{100 * TOP / HEIGHT:.1f}%;bottom:{100 * BOTTOM / HEIGHT:.1f}%;{CURSOR}"
     )
-    over = f"position:absolute;bottom:100%;width:100%;aspect-ratio:{WIDTH:g}/{HEIGHT:g}"
+    over = f"position:absolute;bottom:100%;left:{EDGE}px;right:{EDGE}px;aspect-ratio:{WIDTH:g}/{HEIGHT:g}"
     cursor = element("div", element("div", style=place), style=over)
     values = legend(panel, values_at(panel, t))
-    style = f"{STYLE};position:relative;padding:0 0 6px"
+    style = f"{STYLE};position:relative;padding:0 {EDGE}px 6px"
     return str(element("div", cursor, values, style=style))  # viser sends no text of another class
 
 
