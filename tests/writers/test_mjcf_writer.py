@@ -23,7 +23,8 @@ def in_mujoco(mechanism, tmp_path, strict=False):
 def joint_order(model, mechanism):
     """Names of our joints in MuJoCo's order, whose joints have the names of our coordinates."""
     names = [model.joint(k).name for k in range(model.njnt)]
-    owners = [next(j.name for j in mechanism.joints if name == j.name or name.startswith(f"{j.name}.")) for name in names]
+    own = [joint.name for joint in mechanism.joints]
+    owners = [name if name in own else next(o for o in own if name.startswith(f"{o}.")) for name in names]
     return list(dict.fromkeys(owners))
 
 
@@ -187,3 +188,21 @@ def test_meshes_are_assets_where_their_files_are_in_the_folder_of_the_model(tmp_
         da.save(da.load(tmp_path / "robot.urdf"), tmp_path / "robot.xml")
     model = mujoco.MjModel.from_xml_path(str(tmp_path / "robot.xml"))
     assert (model.nmesh, model.ngeom) == (2, 3) and not any(model.geom_contype)
+
+
+def test_flexible_drives_become_motors_behind_tendons_that_are_springs(tmp_path):
+    """A rotor that MuJoCo takes, and the forces of spring and damper between both coordinates."""
+    chain = da.planar_chain(2).replace({"q1.rotor_inertia": 1e-4, "q1.gear_ratio": 50, "q2.rotor_inertia": 2e-5, "q2.gear_ratio": 100})
+    flexible = chain.with_flexible_joints({"q1": 500.0, "q2": 80.0}, damping={"q1": 0.5})
+    model = in_mujoco(flexible, tmp_path, strict=True)
+    q, qd = flexible.random_state(1)
+    qdd = np.random.default_rng(0).standard_normal(flexible.nv)
+    tau = da.inverse_dynamics(flexible, q, qd, qdd)
+    ours = da.convert.to_mujoco(flexible, q, qd, qdd, tau, joint_order=joint_order(model, flexible))
+    data = mujoco.MjData(model)
+    data.qpos[:], data.qvel[:] = ours.q, ours.qd
+    mujoco.mj_forward(model, data)
+    M = np.zeros((model.nv, model.nv))
+    mujoco.mj_fullM(model, data, M)
+    found = M @ ours.qdd + data.qfrc_bias - data.qfrc_passive
+    assert np.abs(found - ours.tau).max() <= TOLERANCE * np.abs(ours.tau).max()

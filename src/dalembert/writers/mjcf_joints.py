@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import (
+    Container,
     Iterator,
     Mapping,
     Sequence,
@@ -20,6 +21,7 @@ from dalembert.model.parts import Joint
 from dalembert.spatial.vectors import AXES
 from dalembert.writers.losses import Losses
 from dalembert.writers.mjcf_equalities import SoftEqualities
+from dalembert.writers.mujoco_inertias import LEAST
 from dalembert.writers.numerals import (
     UNLIMITED,
     decimal,
@@ -39,10 +41,19 @@ Numbers = Mapping[str, Number | None]
 
 
 class JointElements:
-    """Makes the elements of joints; equalities learn of followers."""
+    """Makes the elements of joints; equalities learn of followers. bare: motors whose rotors have the
+    least mass and moments, which their armature is less.
+    """
 
-    def __init__(self, mechanism: Mechanism, losses: Losses, equalities: SoftEqualities):
+    def __init__(
+        self,
+        mechanism: Mechanism,
+        losses: Losses,
+        equalities: SoftEqualities,
+        bare: Container[str] = (),
+    ):
         self.losses = losses
+        self.bare = bare
         self.equalities = equalities
         self.rotors: dict[str, Number] = {}  # inertia that actuators reflect to a joint
         for actuator in mechanism.actuators:
@@ -88,6 +99,8 @@ class JointElements:
         numbers = single.numbers
         texts = _resistance(numbers)
         rotor = _reflected(numbers) + self.rotors.get(joint.name, 0)
+        if joint.name in self.bare and rotor > LEAST:
+            rotor = rotor - LEAST
         if not known_zero(rotor):
             texts["armature"] = decimal(rotor)
         if not known_zero(numbers["stiffness"]):

@@ -39,6 +39,11 @@ from dalembert.writers.numerals import (
     quaternion_text,
 )
 from dalembert.writers.rigid_bodies import rigid
+from dalembert.writers.spring_tendons import (
+    bare_motors,
+    put_springs,
+    with_least_rotors,
+)
 from dalembert.writers.xml_elements import (
     XmlElement,
     document,
@@ -54,7 +59,7 @@ def mjcf_text(mechanism: Mechanism, losses: Losses) -> str:
 
     Joints of several freedoms become several joints of a body, and so do those of bodies without
     mass, which MuJoCo refuses. Coordinates keep their names. Frames become sites; rotors armature;
-    followers, and constraints that MuJoCo has, become its soft equalities.
+    springs of flexible drives fixed tendons; followers, and constraints that MuJoCo has, become its soft equalities.
 
     Raises
     ------
@@ -70,14 +75,17 @@ class _MjcfWriter:
 
     def __init__(self, mechanism: Mechanism, losses: Losses):
         self.given = mechanism
-        self.mechanism = rigid(mechanism, losses)
+        whole = rigid(mechanism, losses) if mechanism.elastic_bodies else mechanism
+        motors = bare_motors(whole)
+        self.mechanism = with_least_rotors(whole, motors) if motors else whole
         self.losses = losses
         self.groups = WeldGroups(self.mechanism)
         self.nestings: dict[str, Nesting] = {}
         self.world = xml_element("worldbody")
         self.meshes = WrittenMeshes(mechanism.file)
         self.equalities = SoftEqualities(losses)
-        self.joints = JointElements(self.mechanism, losses, self.equalities)
+        bare = frozenset(motors.values())
+        self.joints = JointElements(self.mechanism, losses, self.equalities, bare)
 
     def file(self) -> XmlElement:
         """The whole file."""
@@ -91,6 +99,7 @@ class _MjcfWriter:
         root.children.append(self.world)
         for frame in self.mechanism.frames:
             self._put_site(frame.name, frame.body, frame.origin)
+        put_springs(self.mechanism, self.equalities.tendons)
         self._put_constraints()
         root.extend(self.equalities.sections())
         root.extend(self._actuators())
