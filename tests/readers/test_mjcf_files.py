@@ -75,8 +75,12 @@ def test_included_files_from_elsewhere_are_refused(case, tmp_path):
 def test_a_floating_base_is_the_world_with_what_is_fixed_to_it():
     stand = f'<mujoco><worldbody><body name="stand"><geom size="0.1"/>{ROD}</body></worldbody></mujoco>'
     assert load(stand, base="free").nv == load(stand).nv + 6
-    loose = load(f"<mujoco><worldbody>{ROD}</worldbody></mujoco>", base="free")
-    assert loose.nv == 7 and any("'world'" in f.what and "no mass of its own" in f.why for f in loose.check())
+    box = '<body name="box"><freejoint/><geom size="0.1"/></body>'
+    for floats in (box, box + box.replace("box", "ball")):
+        text = f"<mujoco><worldbody>{floats}</worldbody></mujoco>"
+        assert load(text, base="free") == load(text)
+    with pytest.raises(da.ReadError, match="line 1: base='free': joint '.*' alone hangs on body 'world', which has no mass"):
+        load(f"<mujoco><worldbody>{ROD}</worldbody></mujoco>", base="free")
 
 
 def test_other_folders_are_those_that_are_given(tmp_path, run):
@@ -221,3 +225,23 @@ def test_the_commands_take_mjcf(capsys, monkeypatch):
         assert not ended.value.code
     said = capsys.readouterr().out
     assert "mechanism inverted pendulum" in said and "contacts" in said
+
+
+def test_names_that_mujoco_cannot_have_are_told():
+    """Characters that are no text become blanks, in the names of all that refers to them too."""
+    text = '<mujoco><worldbody><body name="a\x85b"><joint name="j\x9f"/><geom size="1"/></body></worldbody><actuator><motor name="m" joint="j\x9f"/></actuator></mujoco>'
+    arm = load(text)
+    assert arm.bodies[1].name == "a b" and arm.actuators[0].joint == "j "
+    said = [f for f in arm.check() if "control characters, which are read as blanks" in f.why]
+    assert {f.severity for f in said} == {"warning"} and {f.what for f in said} == {"<body name>", "<joint name>", "<motor joint>"}
+
+
+@pytest.mark.parametrize("name", ["x" * 300, "x" * 100_000, "../" * 2000 + "etc/passwd", "loop", "a\x85"])
+@pytest.mark.parametrize("content", ['<include file="{}"/>', '<asset><mesh name="m" file="{}"/></asset>', '<asset><model name="m" file="{}"/></asset>'])
+def test_names_that_no_file_has_are_one_short_line(tmp_path, name, content):
+    (tmp_path / "loop").symlink_to(tmp_path / "loop")
+    inside = '<worldbody><body name="b"><joint/><geom type="mesh" mesh="m"/></body></worldbody>' if "mesh" in content else ""
+    (tmp_path / "arm.xml").write_text(f"<mujoco>{content.format(name)}{inside}</mujoco>", encoding="utf-8")
+    with pytest.raises(da.ReadError, match="line 1: .*there is no file|line 1: .*lies outside") as caught:
+        load(tmp_path / "arm.xml")
+    assert len(str(caught.value)) < 500

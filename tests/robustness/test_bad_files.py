@@ -531,6 +531,25 @@ def test_all_faults_of_a_file_are_told_at_once(case):
     assert len(said) == len(expected) and all(any(re.search(e, s) for s in said) for e in expected), said
 
 
+@pytest.mark.parametrize("text", [
+    '<sdf version="1.9"><model name="m"><link name="NAME"/></model></sdf>', '[[body]]\nname = "NAME"\n',
+    '<robot name="r"><link name="NAME"/></robot>', '<mujoco><worldbody><body name="NAME"/></worldbody></mujoco>',
+    '<mujoco><worldbody><site name="NAME"/></worldbody></mujoco>', '[[body]]\nname = "a"\n[[frame]]\nname = "NAME"\nbody = "a"\n'])
+def test_very_long_names_are_refused_in_a_short_line(text):
+    if "mujoco" in text:
+        pytest.importorskip("mujoco")
+    with pytest.raises(da.ModelError, match="has 100000 characters, the limit MAX") as caught:
+        da.load(text.replace("NAME", "x" * 100_000))
+    assert len(str(caught.value)) < 500
+
+
+def test_long_chains_of_frames_are_placed(tmp_path):
+    """Each is placed in the next."""
+    frames = "".join(f'<frame name="f{k}" attached_to="f{k + 1}"><pose>1 0 0 0 0 0</pose></frame>' for k in range(2000))
+    text = f'<sdf version="1.9"><model name="m"><link name="a"/>{frames}<frame name="f2000" attached_to="a"/></model></sdf>'
+    assert float(da.load(text).frames[0].origin.xyz[0]) == 2000
+
+
 def test_limits_are_those_of_the_documentation():
     page = (Path(__file__).parents[2] / "docs" / "files.md").read_text()
     rows = dict(re.findall(r"^\| (`MAX.*?) \| (.*?) \|", page, re.MULTILINE))

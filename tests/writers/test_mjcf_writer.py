@@ -113,6 +113,8 @@ def test_bodies_that_mujoco_refuses_are_named(tmp_path):
         da.save(chain.replace({"link1.inertia[0,0]": 1}), tmp_path / "a.xml")
     whole = chain.replace({"link1.inertia[0,0]": 1}).repaired()
     same_equations(in_mujoco(whole, tmp_path), whole)
+    with pytest.raises(da.ReadError, match="'link2': their masses are below 1e-15 kg"):
+        da.save(chain.replace({"link2.mass": 1e-300}), tmp_path / "a.xml")
     bare = {f"link2.{name}": 0 for name in ("mass", "inertia[1,1]", "inertia[2,2]")}
     with pytest.raises(da.ReadError, match="'link2': they have no mass"):
         da.save(chain.replace(bare), tmp_path / "a.xml")

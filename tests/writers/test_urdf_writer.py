@@ -117,5 +117,14 @@ def test_motors_become_transmissions(tmp_path):
     arm = da.planar_chain(1, gravity=(0, 0, -9.81)).with_actuators(motor)
     same_equations(written(arm, tmp_path, lossless=True), arm)
     riding = arm.with_actuators(replace(motor, name="other", body="base", axis=(0, 1, 0), effort=3))
-    with pytest.warns(da.DalembertWarning, match="carry rotors of actuators .'other'.; limits of actuators"):
+    with pytest.warns(da.DalembertWarning, match="carry rotors of actuators .'other'."):
         da.save(riding, tmp_path / "arm.urdf")
+
+
+@pytest.mark.parametrize("own, efforts, expected", [(None, [3], 150), (100, [3], 100), (200, [3], 150), (None, [3, 2], 250), (70, [3, None], 70)])
+def test_limits_of_actuators_are_written_as_those_of_their_joint(own, efforts, expected, tmp_path):
+    motors = [da.Actuator(f"m{k}", "q1", gear_ratio=-50, effort=effort, velocity=200) for k, effort in enumerate(efforts)]
+    arm = da.planar_chain(1, gravity=(0, 0, -9.81))
+    arm = replace(arm, joints=(replace(arm.joint("q1"), limits=da.Limits(effort=own)),), actuators=tuple(motors))
+    back = written(arm, tmp_path, lossless=True)
+    assert da.effort_limits(back) == da.effort_limits(arm) == [expected] and da.velocity_limits(back) == [4]

@@ -17,13 +17,24 @@ from dalembert.model.findings import (
 )
 from dalembert.model.origins import Source
 
+MAX_NAME = 4096  # characters of a name; the longest known to us has 100
 VOWELS = "aeiou"
 MAX_COMPARED = 100  # characters of names compared for a hint: the time grows with their square
 
 
 def nameless(noun: str, parts: Sequence[Any]) -> list[Finding]:
-    """Parts whose name is empty, or no text."""
+    """Parts whose name is empty, no text, or very long."""
+    long = [part for part in parts if isinstance(part.name, str) and len(part.name) > MAX_NAME]
     return [
+        Finding(
+            "error",
+            f"{noun} {part.name[:MAX_COMPARED]!r}...",
+            f"its name has {len(part.name)} characters, the limit MAX_NAME is {MAX_NAME}.",
+            "Give it a shorter name.",
+            part.source,
+        )
+        for part in long
+    ] + [
         Finding(
             "error",
             f"{'an' if noun[0] in VOWELS else 'a'} {noun} without a name",

@@ -18,6 +18,7 @@ from dalembert.arguments import (
 )
 from dalembert.errors import MissingFileError, ModelError, ReadError
 from dalembert.model.findings import listed
+from dalembert.model.joints import Free
 from dalembert.model.mechanism import Mechanism, without_warnings
 from dalembert.readers.foreign_formats import JSON, refuse_foreign
 from dalembert.readers.formats import ReadingOptions, format_of
@@ -27,6 +28,7 @@ from dalembert.spatial.angles import SNAP
 MAX_FILE_BYTES = 32 * 2**20  # the largest robot file known to us has 2 MiB
 BASES = ("fixed", "free")
 MIMICS = ("exact", "independent")
+WORLD = "world"  # name of the base of formats that have a world
 MAX_TOLERANCE = 0.1  # rad, of angle_tolerance
 
 
@@ -107,7 +109,7 @@ def load(
         if constraints is not None:
             mechanism = _constrained(mechanism, constraints)
         if base == "free":
-            mechanism = mechanism.floating()
+            mechanism = _floating(mechanism)
         if strict and (errors := [f for f in mechanism.findings() if f.severity == "error"]):
             raise ModelError(listed(errors), tuple(errors))
         if not passive:
@@ -131,6 +133,36 @@ def _read(source: Any, options: ReadingOptions) -> Mechanism:
         raise ReadError(f"this is {JSON}", file, 1)
     refuse_foreign(data, file)
     return format_of(data, file).read(data, file, options._replace(encoding=encoding))
+
+
+def _floating(mechanism: Mechanism) -> Mechanism:
+    """The mechanism with its base on a free joint; as it is, where all that hangs on a world without
+    mass floats already.
+
+    Raises
+    ------
+    ReadError
+        A single joint hangs on a world without mass, whose own motion nothing would determine.
+    """
+    base = mechanism.bodies[0].name
+    if base != WORLD:
+        return mechanism.floating()
+    fixed = {base}
+    for joint in mechanism.joints:
+        if joint.is_fixed and joint.parent in fixed:
+            fixed.add(joint.child)
+    heavy = any(b.mass != 0 or any(b.inertia) for b in mechanism.bodies if b.name in fixed)
+    hanging = [j for j in mechanism.joints if j.parent in fixed and not j.is_fixed]
+    if heavy or not hanging:
+        return mechanism.floating()
+    if all(isinstance(joint.type, Free) for joint in hanging):
+        return mechanism
+    if len(hanging) == 1:
+        what = f"joint {hanging[0].name!r} alone hangs on body {base!r}"
+        fix = "Give it a mass, or put a free joint in place of this one in the file."
+        where = hanging[0].source
+        raise ReadError(f"base='free': {what}, which has no mass. {fix}", where.file, where.line)
+    return mechanism.floating()
 
 
 def _constrained(mechanism: Mechanism, source: Any) -> Mechanism:

@@ -29,9 +29,11 @@ from dalembert.writers.mjcf_joints import (
 from dalembert.writers.mjcf_meshes import WrittenMeshes
 from dalembert.writers.mjcf_shapes import geom_of
 from dalembert.writers.mujoco_inertias import (
+    LEAST_MASS,
     inertial,
     is_massless,
     is_refused,
+    is_too_light,
 )
 from dalembert.writers.numerals import (
     decimal,
@@ -112,6 +114,10 @@ class _MjcfWriter:
             [b.name for b in moving if is_refused(b) or self.groups.has_moments_alone(b.name)],
             "no distribution of mass has their inertia. Give a mass above 0 where it is missing, and "
             "save mechanism.repaired().",
+        )
+        self._refuse(
+            [body.name for body in moving if is_too_light(body)],
+            f"their masses are below {LEAST_MASS:g} kg. Give a mass that is larger, or 0.",
         )
         alone = [name for name in self.groups.inner if self.groups.is_massless(name)]
         self._refuse(

@@ -22,6 +22,7 @@ from dalembert.writers.xml_elements import (
 )
 
 LEAST = 1e-14  # kg m^2, of second moments; MuJoCo refuses moments below 1e-15
+LEAST_MASS = 1e-15  # kg; MuJoCo refuses bodies below
 ROUNDING = 1e-11  # of the largest moment; MuJoCo's own principal moments are off by 1e-12
 EXCUSED = 1e-9  # of the largest moment: what is missing is rounding
 DIAGONAL_FIRST = (0, 2, 5, 1, 3, 4)  # entries of Body.inertia as MuJoCo has them
@@ -30,6 +31,11 @@ DIAGONAL_FIRST = (0, 2, 5, 1, 3, 4)  # entries of Body.inertia as MuJoCo has the
 def is_massless(body: Body) -> bool:
     """Whether a body has neither a mass nor moments."""
     return not any((body.mass, *body.inertia))
+
+
+def is_too_light(body: Body) -> bool:
+    """Whether MuJoCo refuses the mass of a body that moves, since it is above 0 and very small."""
+    return bool(0 < body.mass < LEAST_MASS)
 
 
 def is_refused(body: Body) -> bool:

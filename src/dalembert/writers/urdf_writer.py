@@ -31,6 +31,7 @@ from dalembert.model.parts import (
 )
 from dalembert.model.visuals import Visual
 from dalembert.readers.read_file import MOMENTS
+from dalembert.writers.driven_limits import driven_limits
 from dalembert.writers.losses import Losses
 from dalembert.writers.numerals import (
     UNLIMITED,
@@ -96,6 +97,7 @@ class _UrdfWriter:
         self.links = {*mechanism.frame_names}
         self.joints = {joint.name for joint in mechanism.joints}
         self.inner = {joint.child: joint for joint in mechanism.joints}
+        self.driven = driven_limits(mechanism)
 
     def robot(self) -> XmlElement:
         """The whole file; each link stands before the joint that carries it."""
@@ -152,8 +154,6 @@ class _UrdfWriter:
             robot.attributes["xmlns:drake"] = DRAKE
         if actuator.body is not None:
             self.losses.note("bodies that carry rotors of actuators", actuator.name)
-        if actuator.effort is not None or actuator.velocity is not None:
-            self.losses.note("limits of actuators", actuator.name)
         return made
 
     # --- joints ---
@@ -215,6 +215,7 @@ class _UrdfWriter:
     def _single(
         self, single: SingleFreedom, parent: str, child: str, origin: Origin, mimic: Mimic | None
     ) -> XmlElement:
+        single = single._replace(numbers=single.numbers | self.driven.get(single.name, {}))
         limited = single.numbers["lower"] is not None or single.numbers["upper"] is not None
         kind = ("revolute" if limited else "continuous") if single.turns else "prismatic"
         made = _connection(single.name, kind, parent, child, origin)

@@ -40,7 +40,10 @@ from dalembert.readers.mjcf.unused_topics import (
     topic_of,
 )
 from dalembert.readers.unread import UnreadContent
-from dalembert.readers.xml import Element
+from dalembert.readers.xml import (
+    Element,
+    quoted,
+)
 
 NOT_FINITE = re.compile(r"(?<![\w.])[+-]?(nan|inf|infinity)(?![\w.])", re.IGNORECASE)
 DECIMAL = re.compile(r"(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
@@ -182,8 +185,16 @@ class CanonicalModel:
             if element.tag == "compiler" and name in FOLDERS:
                 self.folders.of_compiler[name] = value
                 continue
+            if CONTROL.search(value) and (name == "name" or name in NAMES):
+                self._change(element, name, value)
             kept[name] = value
         return kept
+
+    def _change(self, element: Element, name: str, value: str) -> None:
+        """Warn of a name with characters that are no text, in whose place MuJoCo gets blanks."""
+        what = f"<{element.tag} {name}>"
+        why = f"{quoted(value, LIKE)} has control characters, which are read as blanks."
+        self.unread.lose(what, "Rename it.", element.source, why, "warning")
 
     def _is_kept(self, child: Element, element: Element, parent: str) -> bool:
         """Whether a child is shown to MuJoCo; if it is not, it is noted."""

@@ -80,8 +80,8 @@ class Motors:
             return None
         effort = max(abs(least), abs(most))
         if least != -most:
-            why = f"its limits differ for both senses; read as {effort:g} for both."
-            self._remark(a, "note", why)
+            why = f"its limits are {least:g} and {most:g}; read as {effort:g} for both senses."
+            self._remark(a, "warning", why)
         return exact(effort)
 
     def _remark(self, a: int, severity: str, why: str) -> None:
