@@ -5,6 +5,8 @@ import functools
 import math
 import mmap
 import re
+import subprocess
+import sys
 
 import llvmlite.binding as llvm
 import mpmath
@@ -384,3 +386,29 @@ def test_kernels_assemble_for_every_processor_and_call_the_library_only_where_st
         r"^\s+(?:callq?|bl|jmp|b)\s+\*?([A-Za-z_][\w@.]*)", text, re.M)}
     assert {name for name in called if name not in own and not name.startswith("LBB")} <= library | {"sin", "cos"}
     assert "sincos" not in text
+
+
+# --- large processes ----------------------------------------------------------------------------------------------------
+
+HOLES = """
+import mmap
+import dalembert as da
+
+def one_more():
+    f = da.function(lambda x: x[0] / 3 + da.sin(x[1]), x=2)
+    assert abs(f([3.0, 0.0]) - 1) < 1e-15
+    return f
+
+made = [one_more()]
+pages = [mmap.mmap(-1, mmap.PAGESIZE) for _ in range(4000)]      # one beside the other
+far = [mmap.mmap(-1, 1 << 30) for _ in range(4)]                 # 4 GB below them, of which nothing is used
+del pages[::2]
+made += [one_more() for _ in range(10)]
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="holes of memory are filled as Linux does")
+def test_code_and_constants_stay_near_each_other_in_a_large_process():
+    """With single free pages above 4 GB: a section goes into them, the next does not."""
+    done = subprocess.run([sys.executable, "-c", HOLES], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr

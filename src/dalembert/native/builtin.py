@@ -32,7 +32,7 @@ import numpy as np
 
 from dalembert.codegen.targets.llvm import FINE
 from dalembert.native import cache
-from dalembert.native.kernel import Kernel, engine, object_of_text
+from dalembert.native.kernel import Kernel, linked, object_of_text
 from dalembert.native.once import once
 
 TYPE, DATA, AXES, SHAPE, STRIDES, DTYPE, FLAGS = (
@@ -183,8 +183,8 @@ def _definition(name: str, doc: str, layout: Layout) -> tuple[_MethodDefinition,
     """
     text = _Module(layout).text()
     *_, code = cache.kept((text,), lambda: ((), (), object_of_text(text)))
-    owner = engine(code)
-    address = owner.get_function_address("call")
+    owner = linked(code, "call")
+    address = owner["call"]
     return _MethodDefinition(
         name.encode(), address, FASTCALL_KEYWORDS, doc.encode("utf-8", "replace")
     ), owner

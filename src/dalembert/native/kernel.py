@@ -53,7 +53,7 @@ def machine_for(dtype: Any = np.float64, checked: bool = True) -> Machine:
 
 
 def _target(is_long: bool = False) -> Any:
-    """Target machine of this host; an engine owns the one it is given, so each gets its own."""
+    """Target machine of this host."""
     import llvmlite.binding as llvm
 
     _, features = host()
@@ -73,16 +73,20 @@ def object_code(program: Program, machine: Machine, calls: Sequence[str] | None 
     return object_of_text(assembly(program, machine, calls))
 
 
-def engine(code: bytes) -> Any:
-    """Execution engine that holds object code."""
+def linked(code: bytes, *names: str) -> Any:
+    """Object code in this process; `linked(...)[name]` is the address of a function. It lives as
+    long as this object.
+
+    JITLink puts code and constants side by side, so that short addresses reach them in a process of
+    any size; LLVM's older linker ends the process where they are 2 GB apart.
+    """
     import llvmlite.binding as llvm
 
-    empty = llvm.parse_assembly("")
-    empty.triple = llvm.get_process_triple()
-    made = llvm.create_mcjit_compiler(empty, _target())
-    made.add_object_file(llvm.object_file.ObjectFileRef.from_data(code))
-    made.finalize_object()
-    return made
+    host()
+    library = llvm.JITLibraryBuilder().add_object_img(code).add_current_process()
+    for name in names:
+        library.export_symbol(name)
+    return library.link(llvm.create_lljit_compiler(use_jit_link=True), "code")
 
 
 def object_of_text(text: str) -> bytes:
@@ -102,11 +106,11 @@ class Kernel:
     """
 
     def __init__(self, code: bytes, held: bool = False):
-        self._engine = engine(code)
-        self.address: int = self._engine.get_function_address("kernel")
+        sized = b"work_bytes" in code
+        self._code = linked(code, "kernel", *(["work_bytes"] if sized else []))
+        self.address: int = self._code["kernel"]
         self._call = (HELD_SIGNATURE if held else SIGNATURE)(self.address)
-        size = self._engine.get_function_address("work_bytes")  # 0 where there is no such function
-        self.work_bytes: int = SIZE_SIGNATURE(size)() if size else 0
+        self.work_bytes: int = SIZE_SIGNATURE(self._code["work_bytes"])() if sized else 0
         self._works = threading.local()
 
     @staticmethod

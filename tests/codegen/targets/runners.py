@@ -11,7 +11,7 @@ import pytest
 from dalembert.codegen.program import INPUT_NOT_FINITE, RESULT_NOT_FINITE, results_and_status
 from dalembert.codegen.targets.llvm import FINE
 from dalembert.codegen.targets.text import beside
-from dalembert.native.kernel import engine, object_of_text
+from dalembert.native.kernel import linked, object_of_text
 
 
 def address(array):
@@ -67,16 +67,15 @@ def by_c(folder, texts, program, row, goals=(), repeats=1, functions=()):
 def by_llvm(folder, texts, program, row, goals=(), repeats=1, functions=()):
     """As machine code; the status is that of the other languages."""
     ((file, text),) = texts.items()
-    held = engine(object_of_text(text))
-    kernel = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)(
-        held.get_function_address(file.removesuffix(".ll")))
-    size = held.get_function_address("work_bytes")
-    work = np.zeros((ctypes.CFUNCTYPE(ctypes.c_int64)(size)() if size else 0) + 64, dtype=np.uint8)
+    function, sized = file.removesuffix(".ll"), "@work_bytes" in text
+    held = linked(object_of_text(text), function, *(["work_bytes"] if sized else []))
+    kernel = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)(held[function])
+    work = np.zeros((ctypes.CFUNCTYPE(ctypes.c_int64)(held["work_bytes"])() if sized else 0) + 64, dtype=np.uint8)
     results, numbers, outside = arrays_for(program, goals), np.array(goals, dtype=float), pointers(program, functions)
     table = (ctypes.c_void_p * max(len(outside), 1))(*(ctypes.cast(f, ctypes.c_void_p).value for f in outside))
     inputs = [np.ascontiguousarray(x, dtype=float) for x in row]
     arguments = [x for a in (*inputs, *results) for x in (a.ctypes.data, 0)]
-    arguments += [work.ctypes.data + -work.ctypes.data % 64, 0] if size else []
+    arguments += [work.ctypes.data + -work.ctypes.data % 64, 0] if sized else []
     arguments += [numbers.ctypes.data, len(goals), repeats, ctypes.addressof(table)]
     code = kernel(np.array(arguments, dtype=np.int64).ctypes.data, 0, 1)
     places, status = results_and_status(program)
