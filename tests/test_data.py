@@ -25,6 +25,7 @@ LICENCES = {"Apache-2.0": "Apache License", "BSD-2-Clause": "Redistributions in 
 def test_a_robot_loads_by_its_name_with_known_findings(name):
     m = da.load(name)
     assert m == da.load(data.path(name)) == da.load(str(data.path(name)))
+    assert m.name.replace(" ", "_").replace("-", "_") == name
     assert [f.what for f in m.check() if f.severity != "note"] == KNOWN.get(name, []), m.check()
     assert np.linalg.eigvalsh(da.mass_matrix(m, m.neutral())).min() > 0
 

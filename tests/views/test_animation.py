@@ -14,6 +14,7 @@ import pytest
 import dalembert as da
 from dalembert.views.figures.stick_figure import figure_of
 from dalembert.views.motions import animation, films
+from dalembert.views.solids.solid_data import COLOURS
 
 TITLE = "маятник </title><script>alert(1)</script> {{data}} $\\frac$"
 FFMPEG = pytest.mark.skipif(shutil.which("ffmpeg") is None or shutil.which("ffprobe") is None, reason="ffmpeg is not installed")
@@ -127,6 +128,18 @@ def test_the_page_holds_solids_of_its_bodies_and_the_camera_of_a_planar_motion(o
     assert steps.max() * link["step"] == pytest.approx(1.05, abs=0.05)
     np.testing.assert_allclose(found["view"], [-np.pi / 2, 0], atol=1e-12)
     assert found["planar"] and found["step"] == 0.5 and [label for label, _ in found["labels"]] == ["q1", "q2", "q3", "tip"]
+
+
+def test_a_base_stands_on_a_pedestal_where_its_arm_swings_below_it(tmp_path):
+    upper, lower = (da.Body(name, 1.0, (0, 0, 0.2), (0.01, 0, 0.01, 0, 0, 0.01)) for name in ("upper", "lower"))
+    hinges = da.Joint("pan", da.Revolute((0, 0, 1)), "base", "upper"), da.Joint("lift", da.Revolute((0, 1, 0)), "upper", "lower", da.Origin((0, 0.3, 0.4)))
+    arm = da.Mechanism("arm", (da.Body("base"), upper, lower), hinges, (da.Frame("tip", "lower", da.Origin((0, 0, 0.8))),))
+    grey = [round(x, 3) for x in COLOURS["pedestal"]]
+    for lift, stands in ((3.0, True), (0.1, False)):
+        run = da.simulate(arm, [0.0, lift], [0, 0], 0.02, record=0.01)
+        found = data_of(run.animate(tmp_path / "r.html").read_text())
+        pedestals = [s for s in found["solids"] if s["colour"] == grey]
+        assert [found["names"][s["body"]] for s in pedestals] == ["base"] * stands and (found["height"] < -0.2) == stands
 
 
 def test_the_page_has_a_picture_and_the_summary_for_readers_without_scripts(one, tmp_path):

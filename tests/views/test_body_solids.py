@@ -149,3 +149,34 @@ def test_a_posture_bends_a_chain_within_limits_and_closes_loops():
     limited = da.Mechanism("limited", (da.Body("base"), da.Body("link", 1.0)),
                            (da.Joint("hinge", da.Revolute((0, 0, 1)), "base", "link", limits=da.Limits(-3.0, -1.0)),))
     assert posture(limited) == pytest.approx([-2.0])
+
+
+def body_of(mass, inertia):
+    """A block on a ball joint with a mass, and moments about its axes."""
+    block = da.Body("block", mass, (0, 0, 0.3), (*inertia[:1], 0, inertia[1], 0, 0, inertia[2]))
+    return da.Mechanism("one", (da.Body("base"), block), (da.Joint("ball", da.Spherical(), "base", "block"),))
+
+
+def test_flat_bodies_with_equal_moments_are_discs_and_bodies_like_air_have_no_box():
+    disc, = of(body_of(2.0, (0.02, 0.02, 0.04)), "block", "body")         # m r^2 / 4 and m r^2 / 2
+    assert disc.kind == "cylinder" and disc.sizes[0] == pytest.approx(0.2)
+    box, = of(body_of(2.0, (0.02, 0.03, 0.04)), "block", "body")
+    assert box.kind == "box"
+    assert not of(body_of(2.0, (1.0, 1.0, 1.0)), "block", "body")         # 0.2 kg/m^3
+
+
+def test_a_base_with_mass_that_carries_legs_is_a_trunk():
+    trunk = da.Body("trunk", 2.0, (0, 0, 0), (0.01, 0, 0.02, 0, 0, 0.025))
+    legs = [da.Body(f"leg{k}", 0.2, (0, 0, -0.1)) for k in range(4)]
+    hips = [da.Joint(f"hip{k}", da.Revolute((0, 1, 0)), "trunk", leg.name, da.Origin((0.2 - 0.4 * (k // 2), 0.1 - 0.2 * (k % 2), 0))) for k, leg in enumerate(legs)]
+    robot = da.Mechanism("robot", (trunk, *legs), tuple(hips))
+    assert [s.kind for s in solids_of(robot) if s.body == "trunk"] == ["box"]
+    massless = replace(robot, bodies=(replace(trunk, mass=0.0, inertia=(0,) * 6), *legs))
+    assert {s.role for s in solids_of(massless) if s.body == "trunk"} == {"base"}
+
+
+def test_the_platform_of_a_stewart_robot_stands_level_above_its_legs():
+    platform, _ = da.loops.stewart_platform()
+    q = posture(platform)
+    np.testing.assert_allclose(q[:6], [1, 0, 0, 0, 0, 0], atol=0.02)
+    assert 0.3 < q[6] < 1.5 and (q == posture(platform)).all()

@@ -5,7 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 from dalembert.arguments import check_choice
-from dalembert.data.catalogue import ROBOTS, EmbeddedRobot
+from dalembert.data.catalogue import (
+    OWN,
+    ROBOTS,
+    EmbeddedRobot,
+)
 from dalembert.errors import MissingFileError, nearest
 
 __all__ = ["about", "names", "path"]
@@ -83,6 +87,13 @@ def resolved(file: Path) -> Path:
         f"there is no such file, and no embedded robot of that name (known: {', '.join(ROBOTS)})."
         + (f" Did you mean {near!r}?" if near else ""),
         str(file),
+    )
+
+
+def better_name(file: Path) -> str | None:
+    """Name here of a robot of another project, whose file may name it 'physics'; None of other files."""
+    return next(
+        (name for name, robot in ROBOTS.items() if robot.origin != OWN and file == path(name)), None
     )
 
 

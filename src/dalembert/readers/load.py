@@ -8,6 +8,7 @@ from collections.abc import (
     Iterable,
     Mapping,
 )
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -105,7 +106,10 @@ def load(
     folders = tuple(map(str, folders_of(mesh_folders)))
     options = ReadingOptions(mimic, exact_angles, angle_tolerance, None, folders, base)
     with without_warnings():
-        mechanism = _read(_located(source), options)
+        located = _located(source)
+        mechanism = _read(located, options)
+        if isinstance(located, Path) and (better := embedded.better_name(located)):
+            mechanism = replace(mechanism, name=better)
         if constraints is not None:
             mechanism = _constrained(mechanism, constraints)
         if base == "free":

@@ -69,7 +69,8 @@ PAPER, INK, SOFT, LINE, TRACE, MARK = (
     "#7a3fa0",
 )  # as in the page
 AXES = ("#d62f2f", "#2c9a41", "#2f62d6")  # x, y, z
-SIDES = 14  # of a round solid
+ROUNDS = 1  # in which triangles that pierce each other are split
+SIDES = 18  # of a round solid
 FINENESS = Fineness(((10_000, SIDES),), 4000)
 SHADE = 0.14  # opacity of shadows
 TINT = 0.55  # part of a trajectory's own colour in those of its solids, but of the first
@@ -264,7 +265,7 @@ class Stage:
         together = surfaces[0]
         for surface in surfaces[1:]:
             together = together.and_(surface)
-        triangles = painted(together, self.camera)
+        triangles = painted(together, self.camera, HEIGHT, ROUNDS)
         polygons = library("matplotlib.collections", EXTRA).PolyCollection
         return polygons(
             triangles.corners,

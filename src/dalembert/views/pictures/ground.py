@@ -16,11 +16,11 @@ SUNK = 0.02  # of the size: a mechanism that goes this far below its base stands
 
 
 def height_of(points: np.ndarray, up: np.ndarray) -> float:
-    """Height of the ground [m]: that of the base, or below all that goes deeper."""
+    """Height of the ground [m]: that of the base, or of the lowest place of all that goes deeper."""
     heights = points @ up
     size = float(np.ptp(points, axis=0).max(initial=0.0))
     lowest = float(heights.min(initial=0.0))
-    return 0.0 if lowest > -SUNK * size else lowest - SUNK * size
+    return 0.0 if lowest > -SUNK * size else lowest
 
 
 def grid_lines(points: np.ndarray, up: np.ndarray, height: float) -> tuple[np.ndarray, float]:

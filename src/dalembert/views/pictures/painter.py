@@ -13,6 +13,7 @@ import numpy as np
 from dalembert.views.pictures.drawn_shapes import DrawnShape
 from dalembert.views.pictures.viewpoint import Camera
 from dalembert.views.pictures.visibility import (
+    ACROSS,
     Order,
     seen_order,
 )
@@ -81,8 +82,12 @@ class Painted(NamedTuple):
     colours: np.ndarray  # (P, 4)
 
 
-def painted(surface: ColouredSurface, camera: Camera) -> Painted:
-    """Shaded triangles that are seen, from back to front; where they pierce each other in smaller parts."""
+def painted(
+    surface: ColouredSurface, camera: Camera, across: int = ACROSS, rounds: int = ROUNDS
+) -> Painted:
+    """Shaded triangles that are seen, from back to front; where they pierce each other in smaller parts,
+    split in so many rounds.
+    """
     corners = surface.vertices[surface.faces]
     normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
     lengths = np.linalg.norm(normals, axis=1)
@@ -90,18 +95,19 @@ def painted(surface: ColouredSurface, camera: Camera) -> Painted:
     facing = np.flatnonzero((normals @ camera.towards > 0) & (lengths > 0))
     colours = shaded(surface.colours[facing], normals[facing], camera)
     corners = corners[facing]
-    for _ in range(ROUNDS):
-        order = _order(corners, colours, camera)
+    for _ in range(rounds):
+        order = _order(corners, colours, camera, across)
         if not order.is_torn.any():
             break
         corners, colours = _split(corners[order.seen], colours[order.seen], order.is_torn)
-    order = _order(corners, colours, camera)
+    order = _order(corners, colours, camera, across)
     return Painted(camera.seen(corners[order.seen]), colours[order.seen])
 
 
-def _order(corners: np.ndarray, colours: np.ndarray, camera: Camera) -> Order:
+def _order(corners: np.ndarray, colours: np.ndarray, camera: Camera, across: int) -> Order:
     """The order of triangles (P, 3, 3) in the world."""
-    return seen_order(camera.seen(corners), corners @ camera.towards, colours[:, 3] >= 1)
+    is_opaque = colours[:, 3] >= 1
+    return seen_order(camera.seen(corners), corners @ camera.towards, is_opaque, across)
 
 
 def _split(

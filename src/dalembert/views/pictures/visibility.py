@@ -31,11 +31,14 @@ class Order(NamedTuple):
     is_torn: np.ndarray  # (S,)
 
 
-def seen_order(corners: np.ndarray, depths: np.ndarray, opaque: np.ndarray) -> Order:
+def seen_order(
+    corners: np.ndarray, depths: np.ndarray, opaque: np.ndarray, across: int = ACROSS
+) -> Order:
     """The order in which triangles hide each other.
 
     corners (P, 3, 2) in the picture, depths (P, 3) of the corners, which grow towards the viewer,
-    opaque (P,) is False of triangles that others are seen through.
+    opaque (P,) is False of triangles that others are seen through, across are points of the raster
+    along the longer side.
 
     Examples
     --------
@@ -48,7 +51,7 @@ def seen_order(corners: np.ndarray, depths: np.ndarray, opaque: np.ndarray) -> O
     if not len(corners):
         return Order(np.zeros(0, int), np.zeros(0, bool))
     size = float(np.ptp(corners.reshape(-1, 2), axis=0).max())
-    samples = _samples(corners, depths, size)
+    samples = _samples(corners, depths, size / across)
     nearest, owner = _nearest(samples, opaque)
     behind = nearest[samples.points] - samples.depths
     is_seen = (behind <= 0) & (opaque[samples.triangles] | (owner[samples.points] < 0))
@@ -67,11 +70,14 @@ class Hiding(NamedTuple):
     torn: set[int]
 
 
-def _samples(corners: np.ndarray, depths: np.ndarray, size: float) -> RasterSamples:
-    """Points of the raster within the triangles, row by row."""
+def _samples(corners: np.ndarray, depths: np.ndarray, finest: float) -> RasterSamples:
+    """Points of the raster within the triangles, row by row; they are as near as that, or farther where
+    they would be too many.
+    """
     sides = corners[:, 1:] - corners[:, :1]
     doubled = sides[:, 0, 0] * sides[:, 1, 1] - sides[:, 0, 1] * sides[:, 1, 0]
-    spacing = max(size / ACROSS, float(np.sqrt(np.abs(doubled).sum() / 2 / MOST_SAMPLES)), 1e-300)
+    coarse = float(np.sqrt(np.abs(doubled).sum() / 2 / MOST_SAMPLES))
+    spacing = max(finest, coarse, 1e-300)
     places = (corners - corners.reshape(-1, 2).min(axis=0)) / spacing
     width = int(places[..., 0].max()) + 2
     first = np.ceil(places[..., 1].min(axis=1)).astype(int)

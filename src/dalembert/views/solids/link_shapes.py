@@ -38,7 +38,7 @@ TIP = 0.55  # the same of a link that carries nothing more
 ROD = 0.2  # sides of a body across, of its length: a rod is thinner
 BOB = 2.2  # radius of a mass point, in radii of a link
 FLATTEST = 0.5  # side of a box, in radii of a link
-ROUND = 1e-6  # relative difference of sides that are equal
+FLAT, ROUND = 0.3, 1e-6  # thickness of a disc, of the square box; difference of its sides
 SEVERAL = 3  # joints on a base that is a body with a mass, and not a mount
 THICK = 0.3  # of a wheel, of its radius
 TIRE = 0.55  # radius of a wheel's hub, of its own
@@ -104,12 +104,11 @@ def _inertia_shape(sizes: Proportions, body: Body, joint: Joint) -> Iterator[Sol
 
 
 def _block(body: str, role: str, com: np.ndarray, sides: np.ndarray, axes: np.ndarray) -> Solid:
-    """A box; of an inertia that is the same about two axes, and not about the third, a cylinder."""
-    for k in range(3):
-        length, first, second = np.roll(sides, -k)
-        if abs(first - second) <= ROUND * first and abs(length - first) > ROUND * first:
-            pose = posed(com, axes[:, k])
-            return solid(body, role, "cylinder", pose, first / np.sqrt(3), length)
+    """A box; a disc where the box is a flat square."""
+    k = int(np.argmin(sides))
+    thick, first, second = np.roll(sides, -k)
+    if thick <= FLAT * first and abs(first - second) <= ROUND * first:
+        return solid(body, role, "cylinder", posed(com, axes[:, k]), first / np.sqrt(3), thick)
     pose = posed(com)
     pose[:3, :3] = axes
     return solid(body, role, "box", pose, *sides)
