@@ -40,6 +40,11 @@ def test_a_device_is_written_to_and_no_file_put_in_its_place():
     assert stat.S_ISCHR(os.stat(os.devnull).st_mode)
 
 
+def test_an_error_names_the_file_that_was_asked_for(tmp_path):
+    with pytest.raises(FileNotFoundError, match="arm.urdf"), whole_file(tmp_path / "none" / "arm.urdf"):
+        pass
+
+
 def test_a_folder_is_refused(tmp_path):
     with pytest.raises(OSError), whole_file(tmp_path):
         pass

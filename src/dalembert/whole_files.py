@@ -39,7 +39,11 @@ def whole_file(path: Path, encoding: str = "utf-8") -> Iterator[TextIO]:
             yield out
         return
     fresh = target.with_name(f".{secrets.token_hex(8)}.new")
-    descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, MODE)
+    try:
+        descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, MODE)
+    except OSError as error:
+        error.filename = str(path)  # the name that the user knows
+        raise
     try:
         with open(descriptor, "w", encoding=encoding, newline="") as out:
             yield out

@@ -17,6 +17,7 @@ from dalembert.codegen.program import Program, results_and_status
 from dalembert.codegen.targets.registry import TARGETS
 from dalembert.codegen.targets.text import identifiers
 from dalembert.errors import DalembertError, UnknownNameError
+from dalembert.whole_files import whole_file
 
 TESTED, SEED = 10, 0  # states that a test is made with
 WIDTH = 110  # columns of a comment
@@ -117,7 +118,8 @@ def write(folder: Any, files: Mapping[str, str], overwrite: bool = False) -> lis
             )
     place.mkdir(parents=True, exist_ok=True)
     for path, text in paths.items():
-        path.write_text(text, encoding="ascii", newline="\n")
+        with whole_file(path, "ascii") as out:
+            out.write(text)
     return list(paths)
 
 

@@ -21,6 +21,7 @@ from dalembert.reports.property_section import property_section
 from dalembert.reports.report_page import page
 from dalembert.reports.report_parts import ReportSection
 from dalembert.reports.speed_section import speed_section
+from dalembert.whole_files import whole_file
 
 SECTIONS = ("model", "findings", "equations", "properties", "motion", "speed")
 SEED = 1743  # of random states: the year of d'Alembert's treatise
@@ -104,7 +105,9 @@ def report(
         if name not in left_out:
             show(name)
             sections.append(makers[name]())
-    path.write_text(page(mechanism, sections, SEED), encoding="utf-8", newline="\n")
+    text = page(mechanism, sections, SEED)
+    with whole_file(path) as out:
+        out.write(text)
     return path
 
 

@@ -38,6 +38,7 @@ from dalembert.results.limit_peaks import (
     limit_peaks,
 )
 from dalembert.results.records import NOT_UNIQUE, Records
+from dalembert.whole_files import whole_file
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -161,7 +162,7 @@ class Run(Records):
         """
         self._check_single("CSV holds")
         path = path_of("file", file)
-        with storage.writing(path), path.open("w", newline="", encoding="utf-8") as out:
+        with storage.writing(path), whole_file(path) as out:
             writer = csv.writer(out)
             for begin, part in stored_arrays.parts(self):
                 table = columns(part)

@@ -10,6 +10,7 @@ from dalembert.closed_forms.printing.documents import plain
 from dalembert.closed_forms.printing.paper import markdown, tex
 from dalembert.closed_forms.printing.pdf import pdf
 from dalembert.closed_forms.printing.web_page import html
+from dalembert.whole_files import whole_file
 
 
 def write(eom: Any, file: Path, quantities: Sequence[str]) -> Path:
@@ -31,5 +32,7 @@ def write(eom: Any, file: Path, quantities: Sequence[str]) -> Path:
         )
     if ending == ".py":
         quantities = [q for q in quantities if q not in ("christoffel", "regressor")]
-    file.write_text(makers[ending](eom, quantities), encoding="utf-8", newline="\n")
+    text = makers[ending](eom, quantities)
+    with whole_file(file) as out:
+        out.write(text)
     return file

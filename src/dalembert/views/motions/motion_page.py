@@ -53,6 +53,7 @@ from dalembert.views.solids.joint_shapes import (
 from dalembert.views.solids.proportions import Proportions
 from dalembert.views.solids.solid_data import COLOURS
 from dalembert.views.solids.triangles import tube
+from dalembert.whole_files import whole_file
 
 if TYPE_CHECKING:
     from dalembert.results.run import Run
@@ -80,9 +81,8 @@ def write_page(run: Run, figure: StickFigure, path: Path, title: str, speed: flo
         "{{picture}}": picture_svg(mechanism, q[0], PICTURE, standalone=False),
         "{{data}}": text,
     }
-    path.write_text(
-        re.sub("|".join(filled), lambda found: filled[found[0]], page), encoding="utf-8"
-    )
+    with whole_file(path) as out:
+        out.write(re.sub("|".join(filled), lambda found: filled[found[0]], page))
 
 
 def finite(run: Run) -> np.ndarray:

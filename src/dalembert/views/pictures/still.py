@@ -45,6 +45,7 @@ from dalembert.views.pictures.svg_labels import (
 from dalembert.views.pictures.viewpoint import upwards
 from dalembert.views.round_steps import round_length
 from dalembert.views.solids.joint_shapes import WITHOUT
+from dalembert.whole_files import whole_file
 
 WIDTH, NARROWEST = 480, 120  # of a picture [pixels]
 TALLEST, FLATTEST = 1.0, 0.5  # height of a picture, in widths
@@ -91,7 +92,8 @@ def picture(
         raise ValueError(f"width={width!r}: expected a number of pixels, {NARROWEST} or more.")
     text = Picture(picture_svg(mechanism, q, width, labels))
     if path is not None:
-        path.write_text(text, encoding="utf-8")
+        with whole_file(path) as out:
+            out.write(text)
     return text
 
 
