@@ -166,6 +166,7 @@ def test_least_times_are_those_that_reach_an_error(bench):
     assert not sure and abs(seconds - 8.0) < 1e-9
 
 
+@pytest.mark.slow
 def test_elastic_arms_move_as_the_table_says(bench, tmp_path):
     elastic = bench("elastic")
     found = elastic.curve("exact", 3, "rodas5p", (1e-2, 4e-4), 1)

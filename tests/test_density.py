@@ -1,4 +1,7 @@
-"""Sources stay readable: short functions, few arguments, few tokens on a line; `benchmarks/density.py` measures them."""
+"""Sources stay readable: short functions, few arguments, few tokens on a line; `benchmarks/density.py` measures them.
+
+All of the package is measured with lint.
+"""
 
 import sys
 from pathlib import Path
@@ -33,18 +36,21 @@ def modules(density):
     return density.package(Path(dalembert.__file__).parent)
 
 
+@pytest.mark.slow
 def test_functions_are_short(modules):
     long = [f"{f.module}: {f.name} has {f.lines} lines" for m in modules for f in m.functions
             if f.lines > LINES and f.name not in ENTRY_POINTS | LONG]
     assert not long, long
 
 
+@pytest.mark.slow
 def test_functions_take_few_arguments(modules):
     wide = [f"{f.module}: {f.name} takes {f.arguments}" for m in modules for f in m.functions
             if f.arguments > ARGUMENTS and f.name not in ENTRY_POINTS | WIDE]
     assert not wide, wide
 
 
+@pytest.mark.slow
 def test_lines_are_not_packed(modules):
     assert sum(m.tokens for m in modules) / sum(m.lines for m in modules) < TOKENS_A_LINE
 

@@ -46,6 +46,7 @@ def test_the_stub_lists_the_public_names():
     assert stubs.STUB.read_text(encoding="utf-8") == stubs.stub(), "run: python tests/stubs.py"
 
 
+@pytest.mark.slow
 def test_a_users_script_passes_strict_checks_and_knows_every_type(tmp_path):
     text = SESSION.read_text(encoding="utf-8")
     names = assigned(text)

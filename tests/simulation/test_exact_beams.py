@@ -69,6 +69,7 @@ def test_alignments_and_the_tension_at_the_first(until):
     assert pull[times < 1.2].max() == pytest.approx(reference("flexible_links", "peak_axial_force_N")["flexible_first_alignment_t1.068"], rel=4e-3)
 
 
+@pytest.mark.slow
 def test_a_chain_of_rigid_segments_has_the_same_places():
     """Elbow and payload at 0.5 s by segments on springs, extrapolated from 4, 8, 16 (undamped, to 7e-8 m)."""
     arm = two_links(5, damping=0)
@@ -121,6 +122,7 @@ def test_momenta_are_kept_without_gravity(kinematics):
     assert np.ptp(run.q[:, -1]) > 0.1 and run.energy_drift < 1e-7
 
 
+@pytest.mark.slow
 def test_a_plane_turned_about_the_links_has_the_same_motion():
     """About z with bend_y and EIz, and about -y with bend_z and EIy: coordinates of bending are the same."""
     first = run_of(two_links(2), 0.4, record=0.1)
