@@ -23,7 +23,7 @@ from dalembert.views.viewer.nodes.mass_marks import ellipsoid_of
 from dalembert.views.viewer.nodes.moving_places import MovingPlaces
 from dalembert.views.viewer.nodes.robot_meshes import corners, robot_meshes
 from dalembert.views.viewer.nodes.scene_setting import FOV, Surroundings, framed
-from dalembert.views.viewer.panels.coordinate_controls import coordinates_of
+from dalembert.views.viewer.panels.coordinate_controls import coordinates_of, folders_of
 from dalembert.views.viewer.panels.diagram_panels import (
     WIDTH,
     cursor_html,
@@ -110,6 +110,17 @@ def test_coordinates_have_units_limits_and_angles():
     turned = found["free.yaw"].put(q, 30.0)
     assert found["free.yaw"].value(turned) == pytest.approx(30) and np.linalg.norm(turned[:4]) == pytest.approx(1)
     assert found["turn"].value(found["turn"].put(q, 400.0)) == 114.5
+
+
+def test_many_sliders_are_folded_by_chains():
+    g1 = da.load("g1")
+    folders = folders_of(coordinates_of(g1, g1.neutral()))
+    assert [(folder.title, len(folder.coordinates)) for folder in folders] == [
+        ("left_hip_pitch_joint and 5 more", 6), ("right_hip_pitch_joint and 5 more", 6), ("waist_yaw_joint and 2 more", 3),
+        ("left_shoulder_pitch_joint and 6 more", 7), ("right_shoulder_pitch_joint and 6 more", 7)]
+    chain = da.planar_chain(30)
+    assert [len(f.coordinates) for f in folders_of(coordinates_of(chain, chain.neutral()))] == [12, 12, 6]
+    assert [f.title for f in folders_of(coordinates_of(chain.lock({name: 0 for name in chain.coordinate_names[2:]}), [0, 0]))] == ["Joints"]
 
 
 def test_moved_loops_are_closed_or_stop():

@@ -73,7 +73,7 @@ from dalembert.views.viewer.window_fit import fit_window
 if TYPE_CHECKING:
     from dalembert.results.run import Run
 
-MAX_BODIES = 2000  # of a mechanism that is shown
+MAX_BODIES = 500  # of a mechanism that is shown: browsers draw some solids for each
 FRAME = 1 / 30  # s between pictures of a motion that is played
 NUMBERS = 0.1  # s between numbers and cursors beside it
 MOST_POSTURES = 50  # of each trajectory, that the camera frames
@@ -150,7 +150,7 @@ def view(
     if len(mechanism.bodies) > MAX_BODIES:
         raise DalembertError(
             f"mechanism {mechanism.name!r} has {len(mechanism.bodies)} bodies; the viewer shows at "
-            f"most MAX_BODIES = {MAX_BODIES}."
+            f"most MAX_BODIES = {MAX_BODIES}. mechanism.picture(file) draws more."
         )
     numbers = with_numbers(mechanism)
     states = None if run is None else RunStates(numbers, run)

@@ -15,10 +15,12 @@ from dalembert.displays import shortened
 from dalembert.model.findings import Finding
 from dalembert.model.mechanism import Mechanism
 from dalembert.results.records import FINISHED
-from dalembert.views.viewer.panels.coordinate_controls import SliderCoordinate
+from dalembert.views.viewer.panels.coordinate_controls import (
+    SliderCoordinate,
+    folders_of,
+)
 
 SPEEDS = ("0.05", "0.1", "0.25", "0.5", "1", "2", "5")
-FOLDERS = {"joints": "Joints", "base": "Base", "deflections": "Deflections"}
 FINE = 1000  # steps of a slider along its range
 MOST_SLIDERS = 80
 MOST_FRAMES = 500  # to choose from
@@ -40,15 +42,12 @@ class CoordinateSliders:
     def __init__(
         self, gui: Any, coordinates: Sequence[SliderCoordinate], moved: Say, q: np.ndarray
     ):
-        self.coordinates = coordinates[:MOST_SLIDERS]
+        self.coordinates: list[SliderCoordinate] = []
         self.sliders: list[Any] = []
-        for group, title in FOLDERS.items():
-            some = [c for c in self.coordinates if c.group == group]
-            if some:
-                with gui.add_folder(title, expand_by_default=group == "joints"):
-                    self.sliders += [self._slider(gui, c, moved, q) for c in some]
-        ordered = [c for group in FOLDERS for c in self.coordinates if c.group == group]
-        self.coordinates = ordered
+        for k, folder in enumerate(folders_of(coordinates[:MOST_SLIDERS])):
+            with gui.add_folder(folder.title, expand_by_default=k == 0):
+                self.sliders += [self._slider(gui, c, moved, q) for c in folder.coordinates]
+            self.coordinates += folder.coordinates
         if len(coordinates) > MOST_SLIDERS:
             gui.add_html(_remark(f"the first {MOST_SLIDERS} of {len(coordinates)} coordinates"))
 

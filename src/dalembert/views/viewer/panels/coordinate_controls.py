@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import (
     Iterator,
     Sequence,
 )
-from dataclasses import dataclass
+from dataclasses import (
+    dataclass,
+    replace,
+)
+from typing import NamedTuple
 
 import numpy as np
 
+from dalembert.displays import shortened
 from dalembert.model.linkage import CoordinateHolder
 from dalembert.model.mechanism import Mechanism
 from dalembert.model.numbers import as_float
@@ -26,7 +32,16 @@ BENT = 0.15  # of its length, by which a beam is bent at most by hand
 TURNED = 0.5  # rad, the same of coordinates that are angles
 DIGITS = 3  # of a range that its bounds have
 FINEST = 9  # decimals of a value
+FOLDERS = {"joints": "Joints", "base": "Base", "deflections": "Deflections"}
+FEW, MANY = 3, 12  # sliders of a folder
 MOST = 1e4  # of a limit, in degrees or metres: beyond, it is none
+
+
+class SliderFolder(NamedTuple):
+    """Coordinates that are folded together."""
+
+    title: str
+    coordinates: Sequence[SliderCoordinate]
 
 
 @dataclass(frozen=True)
@@ -41,6 +56,7 @@ class SliderCoordinate:
     holder : joint or body that is held while others follow
     group : 'joints', 'base' or 'deflections'
     has_limits : whether the range is that of the joint's limits
+    is_first : whether a chain of joints begins with it
     """
 
     name: str
@@ -52,6 +68,7 @@ class SliderCoordinate:
     holder: str
     group: str
     has_limits: bool = False
+    is_first: bool = False
 
     @property
     def step(self) -> float:
@@ -96,7 +113,41 @@ def coordinates_of(mechanism: Mechanism, q: np.ndarray) -> list[SliderCoordinate
     found: list[SliderCoordinate] = []
     for holder in mechanism.holders:
         found += _of_holder(mechanism, holder, units, reach)
-    return [_around(coordinate, q) for coordinate in found]
+    firsts = _firsts(mechanism)
+    marked = [replace(c, is_first=c.holder in firsts) for c in found]
+    return [_around(coordinate, q) for coordinate in marked]
+
+
+def _firsts(mechanism: Mechanism) -> set[str]:
+    """Joints with which chains begin: on the base, or on a body that carries several."""
+    tree = mechanism.tree()
+    carried = Counter(tree.parent[i] for i in tree.outward())
+    return {tree.joint[i].name for i in tree.outward() if carried[tree.parent[i]] > 1}
+
+
+def folders_of(coordinates: Sequence[SliderCoordinate]) -> list[SliderFolder]:
+    """Folders of joints, base and deflections; many joints are folded by chains, as arms and legs."""
+    folders = []
+    for group, title in FOLDERS.items():
+        some = [c for c in coordinates if c.group == group]
+        if len(some) <= MANY:
+            folders += [SliderFolder(title, some)] if some else []
+            continue
+        for part in _parts(some):
+            first, more = shortened(part[0].name), len(part) - 1
+            folders.append(SliderFolder(f"{first} and {more} more" if more else first, part))
+    return folders
+
+
+def _parts(coordinates: Sequence[SliderCoordinate]) -> list[list[SliderCoordinate]]:
+    """Coordinates of chains together, at least `FEW` and at most `MANY`."""
+    parts: list[list[SliderCoordinate]] = [[]]
+    for coordinate in coordinates:
+        is_begun = coordinate.is_first and len(parts[-1]) >= FEW
+        if is_begun or len(parts[-1]) == MANY:
+            parts.append([])
+        parts[-1].append(coordinate)
+    return parts
 
 
 def _around(coordinate: SliderCoordinate, q: np.ndarray) -> SliderCoordinate:
@@ -105,8 +156,7 @@ def _around(coordinate: SliderCoordinate, q: np.ndarray) -> SliderCoordinate:
         return coordinate
     middle = round(float(np.asarray(q)[coordinate.at]), 2)
     half = (coordinate.high - coordinate.low) / 2
-    moved = {**coordinate.__dict__, "low": middle - half, "high": middle + half}
-    return SliderCoordinate(**moved)
+    return replace(coordinate, low=middle - half, high=middle + half)
 
 
 def _of_holder(
