@@ -80,7 +80,7 @@ MOST_POSTURES = 50  # of each trajectory, that the camera frames
 HOST = "127.0.0.1"
 CLOSING = 2.0  # s, at most, until a thread ends that forms closed forms
 FRAME_HEIGHT = 620  # pixels, in a notebook
-PANEL = 380  # pixels of the panel of equations and diagrams
+PANEL = 400  # pixels of the panel of equations and diagrams
 
 
 def view(
