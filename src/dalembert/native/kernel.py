@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+import sys
 import threading
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -78,7 +79,7 @@ def linked(code: bytes, *names: str) -> Any:
     long as this object.
 
     JITLink puts code and constants side by side, so that short addresses reach them in a process of
-    any size; LLVM's older linker ends the process where they are 2 GB apart.
+    any size; LLVM's older linker, which Windows keeps, ends the process where they are 2 GB apart.
     """
     import llvmlite.binding as llvm
 
@@ -86,7 +87,8 @@ def linked(code: bytes, *names: str) -> Any:
     library = llvm.JITLibraryBuilder().add_object_img(code).add_current_process()
     for name in names:
         library.export_symbol(name)
-    return library.link(llvm.create_lljit_compiler(use_jit_link=True), "code")
+    compiler = llvm.create_lljit_compiler(use_jit_link=sys.platform != "win32")
+    return library.link(compiler, "code")
 
 
 def object_of_text(text: str) -> bytes:
