@@ -180,3 +180,11 @@ def test_the_platform_of_a_stewart_robot_stands_level_above_its_legs():
     q = posture(platform)
     np.testing.assert_allclose(q[:6], [1, 0, 0, 0, 0, 0], atol=0.02)
     assert 0.3 < q[6] < 1.5 and (q == posture(platform)).all()
+
+
+def test_slides_of_a_body_that_floats_in_a_plane_have_no_rails():
+    mover = da.Mechanism("mover", (da.Body("base"), da.Body("between"), da.Body("body", 1.0, (0, 0, 0), (0.01, 0, 0.02, 0, 0, 0.03))),
+                         (da.Joint("x", da.Prismatic((1, 0, 0)), "base", "between"), da.Joint("z", da.Prismatic((0, 0, 1)), "between", "body")))
+    assert {s.role for s in solids_of(mover)} == {"body"}
+    gantry = replace(mover, bodies=(mover.bodies[0], da.Body("between", 1.0), mover.bodies[2]))
+    assert sum(s.role == "rail" for s in solids_of(gantry)) == 2

@@ -98,3 +98,9 @@ def test_a_picture_is_written_and_shown(tmp_path):
                         ({"width": -1}, "pixels")):
         with pytest.raises(ValueError, match=says):
             arm.picture(**wrong)
+
+
+def test_few_frames_are_shown_and_many_are_not():
+    few = da.planar_chain(2)
+    many = dataclasses.replace(few, frames=tuple(da.Frame(f"site{k}", "link1") for k in range(9)))
+    assert "tip" in few.picture() and "site" not in many.picture()

@@ -20,6 +20,7 @@ from dalembert.arguments import path_of
 from dalembert.closed_forms.printing.markup import html_text
 from dalembert.displays import Picture
 from dalembert.model.mechanism import Mechanism
+from dalembert.model.parts import Frame
 from dalembert.views.figures.plain_numbers import pose_of
 from dalembert.views.pictures.drawn_shapes import Fineness
 from dalembert.views.pictures.ground import (
@@ -51,7 +52,7 @@ WIDTH, NARROWEST = 480, 120  # of a picture [pixels]
 TALLEST, FLATTEST = 1.0, 0.5  # height of a picture, in widths
 EDGE, FOOT = 18, 34  # pixels left free around the picture, and below for the scale
 LEVELS = 6  # steps of a colour's 255 that look alike
-MOST_NAMED = 14  # joints beyond are not named
+MOST_NAMED, MOST_FRAMES = 14, 4  # more joints are not named, more frames are not shown
 TRIAD = 0.09  # length of a frame's axes, of the size of the picture
 AXIS_ROOM = 2.0  # pixels beside an axis
 AXES = ("#e0524d", "#3fa652", "#4a7de0")  # x, y, z
@@ -284,7 +285,7 @@ def _axes(scene: Scene, window: Window) -> Iterator[Axis]:
     """The axes of the frames that a mechanism names."""
     index = {body.name: k for k, body in enumerate(scene.mechanism.bodies)}
     length = TRIAD * (window.width - 2 * EDGE) / window.scale
-    for frame in scene.mechanism.frames[:MOST_NAMED]:
+    for frame in _frames(scene):
         pose = _world(scene.poses[index[frame.body]]) @ pose_of(frame.origin)
         start = window.at(scene.camera.seen(pose[:3, 3]))
         for k, colour in enumerate(AXES):
@@ -317,7 +318,13 @@ def _named(scene: Scene) -> list[str]:
     """Names of the joints and frames that have room in a picture."""
     joints = [j.name for j in scene.mechanism.joints if not isinstance(j.type, WITHOUT)]
     joints = joints if len(joints) <= MOST_NAMED else []
-    return [*joints, *(f.name for f in scene.mechanism.frames)][:MOST_NAMED]
+    return [*joints, *(frame.name for frame in _frames(scene))]
+
+
+def _frames(scene: Scene) -> Sequence[Frame]:
+    """Frames that are shown."""
+    frames = scene.mechanism.frames
+    return frames if len(frames) <= MOST_FRAMES else ()
 
 
 def _anchors(scene: Scene, window: Window) -> list[Anchor]:
@@ -336,7 +343,7 @@ def _anchors(scene: Scene, window: Window) -> list[Anchor]:
             place = scene.poses[index[joint.child], :, 3]
             away = radii.get(joint.child, 0.0) * window.scale
             found.append(Anchor(joint.name, window.at(scene.camera.seen(place)), away))
-    for frame in m.frames[: MOST_NAMED - len(found)]:
+    for frame in _frames(scene):
         pose = _world(scene.poses[index[frame.body]]) @ pose_of(frame.origin)
         found.append(Anchor(frame.name, window.at(scene.camera.seen(pose[:3, 3])), 4.0))
     return found

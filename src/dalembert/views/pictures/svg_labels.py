@@ -166,7 +166,7 @@ def _line(anchor: Anchor, steps: str) -> str:
     x, y = anchor.place
     way = f"M{x:.1f} {y:.1f}{steps}"
     return (
-        f'<path fill="none" stroke="#fff" stroke-opacity=".45" stroke-width="2.6" d="{way}"/>'
+        f'<path fill="none" stroke="#fff" stroke-opacity=".35" stroke-width="2.4" d="{way}"/>'
         f'<path fill="none" stroke="currentColor" stroke-opacity=".6" d="{way}"/>'
         f'<circle cx="{x:.1f}" cy="{y:.1f}" r="2.2" fill="currentColor" stroke="#fff" '
         'stroke-opacity=".6"/>'

@@ -52,9 +52,21 @@ def joint_solids(
 ) -> Iterator[Solid]:
     """Shapes of all joints; `ranges` are displacements [m] that rails must cover, by joint."""
     for joint in mechanism.joints:
-        if isinstance(joint.type, WITHOUT):
+        if isinstance(joint.type, WITHOUT) or _is_gliding(mechanism, joint):
             continue
         yield from _shape(mechanism, sizes, joint, (ranges or {}).get(joint.name))
+
+
+def _is_gliding(mechanism: Mechanism, joint: Joint) -> bool:
+    """Whether a slide is a coordinate of a body in the plane or in space: between it and another slide
+    is nothing, as files have it that give a body several joints.
+    """
+    slides = [other for other in mechanism.joints if isinstance(other.type, Prismatic)]
+    if joint not in slides:
+        return False
+    between = {other.parent for other in slides} & {other.child for other in slides}
+    empty = {name for name in between if as_float(mechanism.body(name).mass) <= 0}
+    return joint.parent in empty or joint.child in empty
 
 
 def thickness(mechanism: Mechanism, sizes: Proportions, joint: Joint) -> float:
