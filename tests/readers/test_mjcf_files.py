@@ -1,5 +1,6 @@
 """Files of MJCF: includes, names, hostile content, and the package mujoco that is not there."""
 
+import html
 import os
 import subprocess
 import sys
@@ -227,13 +228,13 @@ def test_the_commands_take_mjcf(capsys, monkeypatch):
     assert "mechanism inverted pendulum" in said and "contacts" in said
 
 
-def test_names_that_mujoco_cannot_have_are_told():
-    """Characters that are no text become blanks, in the names of all that refers to them too."""
-    text = '<mujoco><worldbody><body name="a\x85b"><joint name="j\x9f"/><geom size="1"/></body></worldbody><actuator><motor name="m" joint="j\x9f"/></actuator></mujoco>'
-    arm = load(text)
-    assert arm.bodies[1].name == "a b" and arm.actuators[0].joint == "j "
-    said = [f for f in arm.check() if "control characters, which are read as blanks" in f.why]
-    assert {f.severity for f in said} == {"warning"} and {f.what for f in said} == {"<body name>", "<joint name>", "<motor joint>"}
+@pytest.mark.parametrize("odd", ["\x85", "\u2028", "\x7f", "\x9f", "&#10;", "&#13;", "&#9;", "&quot;", "&lt;"])
+def test_names_of_odd_characters_stay_as_they_are(odd):
+    """Line ends and controls are no ends of lines for MuJoCo, whose lines are those of the file."""
+    text = f'<mujoco><worldbody><body name="a{odd}"><joint name="j{odd}"/><geom size="1"/></body></worldbody>\n<actuator>\n<motor name="m" joint="j{odd}"/></actuator></mujoco>'
+    arm, character = load(text), html.unescape(odd)
+    assert (arm.bodies[1].name, arm.joints[0].name, arm.actuators[0].joint) == (f"a{character}", f"j{character}", f"j{character}")
+    assert arm.actuators[0].source.line == 3
 
 
 @pytest.mark.parametrize("name", ["x" * 300, "x" * 100_000, "../" * 2000 + "etc/passwd", "loop", "a\x85"])

@@ -521,6 +521,14 @@ SEVERAL = {
 }
 
 
+def test_an_effort_of_a_follower_is_told_to_bound_no_drive():
+    follower = joint("k", child="b", inner=f'<axis xyz="0 0 1"/>{LIMIT}<mimic joint="j" multiplier="2"/>')
+    with_limit, without = arm(link("b"), follower), arm(link("b"), follower.replace(' effort="1"', ""))
+    said = [[str(f) for f in da.load(text).check() if "follows 'j'" in f.why] for text in (with_limit, without)]
+    assert [("bounds no drive" in note) for note, in said] == [True, False]
+    assert da.effort_limits(da.load(with_limit)) == [1]      # that of the leader
+
+
 @pytest.mark.parametrize("case", SEVERAL)
 def test_all_faults_of_a_file_are_told_at_once(case):
     """Of links, of joints, and inertias that are impossible, which do not wait until the rest is mended."""

@@ -329,13 +329,11 @@ class _Reader:
                 "note", owner, f"it follows {leader!r};", "made independent, as asked.", mimic
             )
             return None
-        self.file.remark(
-            "note",
-            owner,
-            f"it follows {leader!r}:",
-            "reduced exactly, it has no entry in q.",
-            mimic,
-        )
+        fix = "reduced exactly, it has no entry in q."
+        limit = element.find("limit")
+        if limit is not None and limit.get("effort") is not None:
+            fix += " Its limit of effort bounds no drive, which is that of its leader."
+        self.file.remark("note", owner, f"it follows {leader!r}:", fix, mimic)
         return Mimic(
             leader,
             number(mimic, "multiplier", 1, owner),

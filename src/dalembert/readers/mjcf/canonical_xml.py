@@ -42,12 +42,10 @@ from dalembert.readers.mjcf.unused_topics import (
 from dalembert.readers.unread import UnreadContent
 from dalembert.readers.xml import (
     Element,
-    quoted,
 )
 
 NOT_FINITE = re.compile(r"(?<![\w.])[+-]?(nan|inf|infinity)(?![\w.])", re.IGNORECASE)
 DECIMAL = re.compile(r"(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
-CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 MAX_KEPT = 20 * MAX_LINKS  # elements of the file
 MAX_REPEATED = 5000  # copies of elements: MuJoCo's time grows with their square
 MAX_PARAMETER = 200  # of a mesh that MuJoCo makes: time and memory grow with their square
@@ -139,7 +137,7 @@ class CanonicalModel:
             self._name_model(element, attributes)
         elif tag == "attach":
             self.attached[attributes.get("model", "")] += times
-        written = "".join(f" {key}={_quoted(value)}" for key, value in attributes.items())
+        written = "".join(f" {key}={quoteattr(value)}" for key, value in attributes.items())
         self._write(f"<{tag}{written}>", element)
         inside = times * _repetitions(element) if tag == "replicate" else times
         for child in element:
@@ -185,16 +183,8 @@ class CanonicalModel:
             if element.tag == "compiler" and name in FOLDERS:
                 self.folders.of_compiler[name] = value
                 continue
-            if CONTROL.search(value) and (name == "name" or name in NAMES):
-                self._change(element, name, value)
             kept[name] = value
         return kept
-
-    def _change(self, element: Element, name: str, value: str) -> None:
-        """Warn of a name with characters that are no text, in whose place MuJoCo gets blanks."""
-        what = f"<{element.tag} {name}>"
-        why = f"{quoted(value, LIKE)} has control characters, which are read as blanks."
-        self.unread.lose(what, "Rename it.", element.source, why, "warning")
 
     def _is_kept(self, child: Element, element: Element, parent: str) -> bool:
         """Whether a child is shown to MuJoCo; if it is not, it is noted."""
@@ -284,7 +274,3 @@ def _check_parameters(text: str, element: Element) -> None:
     numbers = [float(x) for x in DECIMAL.findall(text)]
     if max(numbers, default=0) > MAX_PARAMETER:
         raise element.error(f"<mesh> params: {text[:LIKE]!r} has a number above {MAX_PARAMETER}.")
-
-
-def _quoted(value: str) -> str:
-    return quoteattr(CONTROL.sub(" ", value))
