@@ -10,6 +10,7 @@ import signal
 import sys
 import warnings
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
@@ -316,8 +317,9 @@ def convert(
     from dalembert.commandline.output import line
     from dalembert.writers.save import ENDINGS, save
 
-    if output.exists() and output.samefile(file):
-        raise UsageError(f"{str(output)!r} is FILE itself: name another file.")
+    with suppress(OSError):  # one of them is not there, or not to be looked at
+        if output.samefile(file):
+            raise UsageError(f"{str(output)!r} is FILE itself: name another file.")
     check_writable("OUT", output, ENDINGS)
     save(reading.load(file), output, strict)
     line(_console(), f"written to {output}")

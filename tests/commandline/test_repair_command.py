@@ -56,6 +56,7 @@ def test_masses_are_given_and_moments_follow_from_shapes(run, tmp_path):
 
 def test_wrong_usage_is_one_line(run, file, tmp_path):
     assert run("repair", tmp_path / "no.urdf")[0] == 2
+    assert run("convert", tmp_path / "no.urdf", file)[0] == 2
     assert run("repair", file, "--write", "-o", tmp_path / "x.urdf")[0] == 2
     code, out, err = run("convert", file, file)
     assert code == 2 and "FILE itself" in err and not out
