@@ -317,7 +317,7 @@ def convert(
     from dalembert.commandline.output import line
     from dalembert.writers.save import ENDINGS, save
 
-    with suppress(OSError):  # one of them is not there, or not to be looked at
+    with suppress(OSError):  # a file that is not there, or in a closed folder
         if output.samefile(file):
             raise UsageError(f"{str(output)!r} is FILE itself: name another file.")
     check_writable("OUT", output, ENDINGS)
