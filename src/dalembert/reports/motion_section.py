@@ -123,13 +123,13 @@ def _has_empty_limits(mechanism: Mechanism) -> bool:
 def _charts(run: Any) -> Markup:
     """Diagrams of coordinates, velocities, applied forces, energies and the balance of power."""
     data = PanelData(run, liveliest=True)
-    moving = [panel for panel in data.panels(["q", "qd", "tau"]) if _extent(panel) > AT_REST]
+    joints = data.panels(["q", "qd", "tau"])
+    moving = [panel for panel in joints if _extent(panel) > AT_REST]
     others = data.panels(["energies", "power_balance"])
-    drawn = {name for panel in moving for name in panel.names if panel.quantity == "q"}
-    count = run.system.nq
-    few = f"Drawn are the {len(drawn)} of {count} coordinates that vary most." * (
-        len(drawn) < count
-    )
+    drawn = sum(len(panel.names) for panel in joints if panel.quantity == "q")
+    few = ""
+    if drawn < run.system.nq:
+        few = f"Drawn are the {drawn} of {run.system.nq} coordinates that vary most."
     figures = element("div", charts([*moving, *others], WIDTH, HEIGHT), class_="charts")
     return joined([figures, note(few) if few else ""])
 

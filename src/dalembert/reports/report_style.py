@@ -21,6 +21,6 @@ pre { font: .9rem/1.5 ui-monospace, "DejaVu Sans Mono", monospace; white-space: 
 .motion { max-width: 46rem; } .film { display: block; width: 100%; height: auto; background: var(--card); border-radius: 10px; margin-top: .4rem; }
 .ghost { fill: var(--soft); fill-opacity: .11; } .way { fill: none; stroke: var(--doubt); stroke-width: 1.3; stroke-opacity: .8; }
 @media (max-width: 52rem) { header { grid-template-columns: minmax(0, 1fr); } header h1 { font-size: 1.7rem; } }
-@media print { header { grid-template-columns: 1fr 1fr; } .picture svg, .film { background: none; border: 1px solid var(--rule); } table { font-size: 8.5pt; } th, td { padding-right: .6rem; }
-  .charts { grid-template-columns: 1fr 1fr; } .charts figure, .motion, .picture, .findings li { break-inside: avoid; } tbody th, td { max-width: none; } td, th { white-space: normal !important; } }
+@media print { header { grid-template-columns: 1fr 1fr; } .picture svg, .film { background: none; border: 1px solid var(--rule); } table { font-size: 7.5pt; } th, td { padding-right: .45rem; }
+  .charts { grid-template-columns: 1fr 1fr; } .charts figure, .motion, .picture, .findings li { break-inside: avoid; } thead th { white-space: normal; } tbody th, td:not(.number) { overflow-wrap: anywhere; } }
 """

@@ -65,7 +65,7 @@ code { font: .9em ui-monospace, "DejaVu Sans Mono", monospace; overflow-wrap: br
   @page { margin: 18mm 16mm; } body { font-size: 10.5pt; } main { max-width: none; padding: 0; } nav { display: none; }
   details::details-content { content-visibility: visible; block-size: auto; } summary { list-style: none; color: var(--soft); }
   h1, h2, h3, summary, .note { break-after: avoid; } tr, .eq, figure { break-inside: avoid; } thead { display: table-header-group; }
-  .wide, .eq { overflow: visible; } .eq math { font-size: 1rem; } }
+  .wide, .eq { overflow: visible; } .eq { line-height: 1.6; margin: .1rem 0; } .eq math { font-size: 1rem; } .columns { columns: 2; column-gap: 1.5rem; } .columns .eq math { font-size: .85rem; } }
 """
 
 LATEX_HEAD = r"""\documentclass[11pt,a4paper]{article}
