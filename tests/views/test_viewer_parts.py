@@ -1,11 +1,13 @@
 """Parts of the viewer that need no browser: geometry, coordinates, diagrams, the server."""
 
+import io
 import re
 import time
 import warnings
 
 import numpy as np
 import pytest
+import rich.console
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -277,6 +279,14 @@ def test_faults_of_threads_are_told_once(monkeypatch):
         monkeypatch.undo()
         viewer.update([0.3])
     assert not any(thread.is_alive() for thread in viewer.threads)
+
+
+def test_viser_greets_nobody(capsys, monkeypatch):
+    pytest.importorskip("viser", reason="viser is not installed (extra view)")
+    in_notebook = io.StringIO()                                  # where rich writes besides the standard output
+    monkeypatch.setattr(rich, "_console", rich.console.Console(file=in_notebook))
+    da.view(da.planar_chain(1)).close()
+    assert in_notebook.getvalue() == "" and capsys.readouterr().out == "" and not rich.get_console().quiet
 
 
 def test_another_host_is_said_aloud():

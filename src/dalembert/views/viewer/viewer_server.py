@@ -7,7 +7,10 @@ import io
 import json
 import socket
 import warnings
+from collections.abc import Iterator
 from typing import Any
+
+import rich
 
 from dalembert.errors import (
     DalembertError,
@@ -45,8 +48,7 @@ def started(host: str, port: int, title: str, is_dark: bool) -> Any:
             stacklevel=3,
         )
     try:
-        # viser greets on the standard output
-        with contextlib.redirect_stdout(io.StringIO()):
+        with _in_silence():
             server = viser.ViserServer(host=host, port=port, label=title, verbose=False)
     except (OSError, RuntimeError) as error:
         raise DalembertError(f"the viewer cannot listen on {host}, port {port}: {error}.") from None
@@ -93,6 +95,18 @@ def _set_title(server: Any, title: str) -> None:
 
 
 def stopped(server: Any) -> None:
-    """Stop a server, in silence."""
-    with contextlib.redirect_stdout(io.StringIO()):
+    """Stop a server."""
+    with _in_silence():
         server.stop()
+
+
+@contextlib.contextmanager
+def _in_silence() -> Iterator[None]:
+    """Keep greetings of viser from the standard output, and from the cells of notebooks."""
+    console = rich.get_console()
+    was_quiet, console.quiet = console.quiet, True
+    try:
+        with contextlib.redirect_stdout(io.StringIO()):
+            yield
+    finally:
+        console.quiet = was_quiet
