@@ -1,16 +1,18 @@
 """Objects as users see them: functions behind methods of objects below them, a table that `dalembert.views`
-fills; names in letters that can be seen.
+fills; names in letters that can be seen, and short texts of dataclasses.
 """
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from dataclasses import MISSING, fields
 from importlib import import_module
 from typing import Any
 
 from dalembert.errors import DalembertWarning
 
+MOST_NUMBERS = 12  # of an array that is shown in full
 LONGEST = 40  # letters of a name that is shown
 DISPLAYS: dict[
     str, Callable[..., Any]
@@ -46,6 +48,32 @@ def in_notebook(name: str, thing: Any) -> str | None:
         )
         return None
     return text if isinstance(text, str) else None
+
+
+def brief_repr(self: Any) -> str:
+    """`__repr__` of dataclasses: fields that are not at their defaults, large arrays by their shapes."""
+    shown = []
+    for field in fields(self):
+        value = getattr(self, field.name)
+        if field.repr and field.compare and not _is_default(value, field.default):
+            shown.append(f"{field.name}={_brief(value)}")
+    return f"{type(self).__name__}({', '.join(shown)})"
+
+
+def _is_default(value: Any, default: Any) -> bool:
+    """Whether a value, or each of its entries, is the default."""
+    if isinstance(value, tuple) and not isinstance(default, tuple):
+        return default is not MISSING and all(x == default for x in value)
+    return value is default or type(value) is type(default) and bool(value == default)
+
+
+def _brief(value: Any) -> str:
+    """The text of a value; of a large array, and of such arrays by name, the shape."""
+    if getattr(value, "size", 0) > MOST_NUMBERS:
+        return f"<array {value.shape}>"
+    if isinstance(value, dict):
+        return f"{{{', '.join(f'{key!r}: {_brief(x)}' for key, x in value.items())}}}"
+    return " ".join(repr(value).split())
 
 
 def visible(text: object, letters: set[int] | None = None) -> str:

@@ -1,10 +1,16 @@
 """Printed forms beside the textbooks', term by term."""
 
 import re
+from fractions import Fraction
 
 import pytest
 
 import dalembert as da
+from dalembert.closed_forms.algebra.common_numbers import readable_number
+from dalembert.closed_forms.algebra.rate_products import with_rate_products
+from dalembert.closed_forms.algebra.sums import Name, Sum, Term
+from dalembert.closed_forms.printing.names import Names
+from dalembert.closed_forms.printing.notation import TEXT, Printer
 
 from . import robots
 
@@ -114,22 +120,21 @@ def test_planar_chain_of_rods_comes_with_exact_fractions():
     m, l, g = da.symbols("m l g")
     eom = da.equations(da.planar_chain(2, mass=m, length=l, gravity=(0, 0, -g)))
     assert eom.text("mass_matrix").splitlines()[1:] == [
-        "M11 = 1/3 m l^2 (5 + 3 c2)", "M12 = 1/6 m l^2 (2 + 3 c2)", "M22 = 1/3 m l^2"]
+        "M11 = m l^2 (5/3 + c2)", "M12 = m l^2 (1/3 + 1/2 c2)", "M22 = 1/3 m l^2"]
 
 
 def test_scara_of_point_masses_from_dh_rows_uses_the_name_of_what_is_common():
     """By hand: h1 = -a1 b qd2 (2 qd1 + qd2) s2, h2 = a1 b qd1^2 s2 with b = a2 (m2 / 2 + m3 + m4), the middle of link 2."""
     m1, m2, m3, m4, a1, a2, g = da.symbols("m1 m2 m3 m4 a1 a2 g")
     rows = [da.DHParameters(a1), da.DHParameters(a2, alpha="pi"), da.DHParameters(joint="prismatic"), da.DHParameters()]
-    for at, k1, middles in ((0, "m3 + m4 + m2", False), (-1, "2 m3 + 2 m4 + m2", True)):
+    for at, k1 in ((0, "m3 + m4 + m2"), (-1, "m3 + m4 + 1/2 m2")):
         links = [(m, (at * a / 2, 0, 0), (0,) * 6) for m, a in ((m1, a1), (m2, a2), (m3, 0), (m4, 0))]
         eom = da.equations(da.from_dh(rows, inertia=links, gravity=(0, 0, -g)))
-        half = "1/2 " if middles else ""
         assert eom.text("coriolis_vector").splitlines()[1:] == [
-            f"k1 = {k1}", f"h1 = -{half}a1 a2 k1 qd2 (2 qd1 + qd2) s2", f"h2 = {half}a1 a2 k1 qd1^2 s2"]
+            f"k1 = {k1}", "h1 = -a1 a2 k1 qd2 (2 qd1 + qd2) s2", "h2 = a1 a2 k1 qd1^2 s2"]
         energy = eom.text("kinetic_energy").splitlines()[-1]              # 1/2 M11 qd1^2 + M12 qd1 qd2 + ...
         assert re.findall(r"qd\d[\^2]*(?: qd\d)?", energy) == ["qd1^2", "qd1 qd2", "qd2^2", "qd3^2"]
-        if not middles:
+        if not at:
             assert "M12 = a2 k1 (a2 + a1 c2)" in eom.text("mass_matrix")
 
 
@@ -151,3 +156,43 @@ def test_numbers_of_one_line_are_written_in_one_way():
     I, m = da.symbols("I m")
     assert printed("Rz(q1)", [(m, ("1/4", 0, 0), about_z(I / 12 + m / 3))], (0, 0, 0), "mass_matrix") == {
         "M11": "1/12 I + 19/48 m"}                     # no decimal is these numbers
+
+
+@pytest.mark.parametrize("numbers, size", [
+    ((1, Fraction(-5, 2)), 1), ((Fraction(2, 5), -1), 1), ((2, 4), 2), ((-3, 3), -3), ((Fraction(4, 5), Fraction(2, 5)), Fraction(2, 5)),
+    ((Fraction(1, 2), Fraction(-1, 2)), Fraction(1, 2)), ((2, 2, Fraction(4, 5), 2), 2), ((Fraction(6, 5), 2), 2),
+    ((Fraction(1, 3), Fraction(1, 2)), 1), ((Fraction(13, 64), Fraction(7, 100)), 1)], ids=str)
+def test_the_number_before_parentheses_leaves_few_fractions(numbers, size):
+    assert readable_number(numbers) == size
+
+
+def test_lengths_and_masses_in_numbers_stand_where_textbooks_have_them():
+    """A revolute, a prismatic and a revolute joint in a vertical plane: g ((m1 + ... + 2/5 m2 + m2 q2) s1 + ...), no fifths in front."""
+    eom = da.equations(da.from_motions("Rz(q1) Tx(0.4) Tx(q2) Tx(0.2) Rz(q3)", inertia=[(1, (0.5, 0, 0), about_z(0.1))] * 3, gravity=(0, -9.81, 0)))
+    assert eom.text("potential_energy").splitlines()[1] == "U = g ((MX1 + MX2 + 2/5 MM2 + MM2 q2) s1 + MX3 s13)"
+    assert "h2 = -MX2 qd1^2 - MM2 q2 qd1^2 - 2/5 MM2 qd1^2 - MX3 (qd1 + qd3)^2 c3" in eom.text("coriolis_vector")
+
+
+def test_the_kinetic_energy_has_the_entries_of_the_mass_matrix():
+    eom = da.equations(robots.dense("scara"))
+    entries = dict(line.split(" = ") for line in eom.text("mass_matrix").splitlines() if " = " in line)
+    energy = eom.text("kinetic_energy").splitlines()[-1]
+    assert f"({entries['M11']}) qd1^2 + ({entries['M12']}) qd1 qd2" in energy
+
+
+def rates(text):
+    """A sum of products of velocities, from text: '2 x y - z^2'."""
+    words = text.replace("- ", "+ -").split(" + ")
+    terms = [word.removeprefix("-").split() for word in words]
+    numbers = [(-1 if word.startswith("-") else 1) * (int(t[0]) if t[0].isdigit() else 1) for word, t in zip(words, terms)]
+    factors = [[f.partition("^") for f in t if not f.isdigit()] for t in terms]
+    return Sum(tuple(Term(n, tuple((Name(x), int(e or 1)) for x, _, e in fs)) for n, fs in zip(numbers, factors)))
+
+
+@pytest.mark.parametrize("text, product", [
+    ("x^2 + 2 x y + y^2", "(x + y)^2"), ("x^2 - 2 x y + y^2", "(x - y)^2"), ("2 x y + 2 x z + y^2 + 2 y z + z^2", "(y + z) (2 x + y + z)"),
+    ("x^2 - 3 x y + 2 y^2", "(x - 2 y) (x - y)"), ("6 x^2 + 12 x y + 6 y^2", "6 (x + y)^2"), ("x^2 + x y + y^2", None), ("x^2 - 2 y^2 + x z", None),
+    ("x y + x z + y z", None), ("x^2 + 2 x y + y^2 + z^2", None)])
+def test_squares_and_products_of_velocities_are_products_of_sums(text, product):
+    found = with_rate_products(Sum((Term(1, ((Name("p"), 1), (rates(text), 1))),)), lambda f: f.name in "xyz")
+    assert Printer(TEXT, Names(()), 6).sum(found) == f"p {product or f'({text})'}".replace("p 6", "6 p")

@@ -15,8 +15,8 @@ from dalembert.formulations import newton_euler
 from dalembert.formulations.newton_euler.derivatives import (
     ForwardDynamicsDerivatives,
     InverseDynamicsDerivatives,
-    Linearization,
 )
+from dalembert.formulations.newton_euler.linearization import Linearization
 from dalembert.model.mechanism import Mechanism
 from dalembert.spatial.arrays import Array, Values
 

@@ -22,6 +22,7 @@ from dalembert.arguments import (
 from dalembert.beams.beam_properties import BeamProperty
 from dalembert.beams.cross_sections import Stress
 from dalembert.beams.shape_functions import STRETCH
+from dalembert.displays import brief_repr
 from dalembert.errors import (
     DalembertError,
     ModelError,
@@ -104,6 +105,8 @@ class SectionForces:
     >>> found.V_z, found.M_y
     (array([-9.81 , -4.905]), array([4.905  , 1.22625]))
     """
+
+    __repr__ = brief_repr
 
     mechanism: Mechanism = field(repr=False)
     body: str

@@ -9,7 +9,8 @@ import numpy as np
 
 from dalembert.analysis.minimal_form import entries_of, independent_entries, inertia_scale
 from dalembert.analysis.states import checked_state
-from dalembert.formulations.newton_euler.derivatives import Linearization, linearization
+from dalembert.formulations.newton_euler.derivatives import linearization
+from dalembert.formulations.newton_euler.linearization import Linearization
 from dalembert.spatial.arrays import Array
 from dalembert.systems.constrained_derivatives import (
     forward_dynamics_derivatives,
@@ -36,14 +37,6 @@ class TangentLinearization(Linearization):
     """
 
     basis: Array
-    states: tuple[str, ...]
-
-    @classmethod
-    def of(cls, A: Array, B: Array, basis: Array, states: tuple[str, ...]) -> TangentLinearization:
-        """The pair with the meaning of its coordinates."""
-        found = cls(A, B)
-        found.basis, found.states = basis, states
-        return found
 
 
 def tangent_basis(
@@ -94,9 +87,9 @@ def tangent_linearization(
     rows.check(q, qd, t)
     wanted = entries_of(system, independent)
     basis, of_q, of_qd = tangent_basis(system, q, qd, t, wanted)
-    found = forward_dynamics_derivatives(system, q, qd, tau, t)
-    A, B = linearization(system.mechanism, qd, found)
+    derivatives = forward_dynamics_derivatives(system, q, qd, tau, t)
+    A, B = linearization(system.mechanism, qd, derivatives)
     chosen = [*of_q, *(system.nv + k for k in of_qd)]
-    names = system.velocity_names
-    states = (*(names[k] for k in of_q), *(f"{names[k]} rate" for k in of_qd))
-    return TangentLinearization.of((A @ basis)[chosen], B[chosen], basis, states)
+    found = TangentLinearization((A @ basis)[chosen], B[chosen])
+    found.basis = basis
+    return found.of_mechanism(system.mechanism, of_q, of_qd)

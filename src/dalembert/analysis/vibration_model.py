@@ -11,6 +11,7 @@ from typing import (
 
 import numpy as np
 
+from dalembert.displays import brief_repr
 from dalembert.errors import (
     DalembertError,
     SingularMassMatrixError,
@@ -74,6 +75,8 @@ class VibrationModel:
     >>> model.names, model.stiffness.round(3)
     (('q1',), array([[4.905]]))
     """
+
+    __repr__ = brief_repr
 
     names: tuple[str, ...]
     mass: Array

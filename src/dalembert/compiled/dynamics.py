@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from types import MethodType
@@ -26,6 +26,7 @@ from dalembert.errors import (
     unknown_attribute,
 )
 from dalembert.formulations.newton_euler import derivatives
+from dalembert.formulations.newton_euler.linearization import Linearization
 from dalembert.model.external_forces import ExternalForce, opened_loads
 from dalembert.model.mechanism import Mechanism
 from dalembert.model.numbers import is_symbolic, several
@@ -355,8 +356,9 @@ class Dynamics:
     @quantity
     def linearize(
         self, q: Values, qd: Values, tau: Values, **options: Unpack[Options]
-    ) -> derivatives.Linearization:
-        return self._single("linearize", options, {"q": q, "qd": qd, "tau": tau})
+    ) -> Linearization:
+        found = self._single("linearize", options, {"q": q, "qd": qd, "tau": tau})
+        return found.of_mechanism(self.mechanism)  # type: ignore[no-any-return]
 
     # --- several quantities, and source code ---
 
@@ -681,13 +683,16 @@ class Function:
             port.name: number_or_array(a) for port, a in zip(self.outputs, results, strict=True)
         }
         return tuple(
-            arrays[name]
-            if name in arrays
-            else (fields := derivatives.RESULT_TYPES[name])(
-                *(arrays[f"{name}.{field}"] for field in fields._fields)
-            )
-            for name in self.names
+            arrays[name] if name in arrays else self._several(name, arrays) for name in self.names
         )
+
+    def _several(self, name: str, arrays: Mapping[str, Any]) -> Any:
+        """The named tuple of a quantity with several results."""
+        kind = derivatives.RESULT_TYPES[name]
+        found = kind(*(arrays[f"{name}.{field}"] for field in kind._fields))
+        if isinstance(found, Linearization):
+            found.of_mechanism(self.dynamics.mechanism)
+        return found
 
     def _look_again(self, rows: np.ndarray, inputs: dict[str, np.ndarray]) -> None:
         """The plain function on each doubtful state: it raises where accelerations are not

@@ -28,6 +28,7 @@ from dalembert.compiled.tangent_matrices import (
     checked_mechanism,
     full_coordinates,
 )
+from dalembert.displays import brief_repr
 from dalembert.errors import (
     DalembertError,
     ShapeError,
@@ -212,6 +213,8 @@ class StateSpaceModel:
     (array([[  0.   ,   1.   ],
            [-14.715,   0.   ]]), array([[0., 3.]]))
     """
+
+    __repr__ = brief_repr
 
     A: Array
     B: Array

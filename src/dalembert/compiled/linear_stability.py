@@ -12,6 +12,7 @@ import numpy as np
 
 from dalembert.arguments import real_array
 from dalembert.compiled.memo import kept
+from dalembert.displays import brief_repr
 from dalembert.errors import ConstraintError, DalembertError, ShapeError
 from dalembert.expr import jacobian
 from dalembert.native.function import CompiledFunction, function
@@ -225,6 +226,8 @@ class StabilityMap:
     array([[False, False],
            [False, False]])
     """
+
+    __repr__ = brief_repr
 
     paths: tuple[str, str]
     values: tuple[Array, Array]

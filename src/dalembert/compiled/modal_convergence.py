@@ -32,6 +32,7 @@ from dalembert.compiled.tangent_matrices import (
     passive_matrices,
     tangent_matrices,
 )
+from dalembert.displays import brief_repr
 from dalembert.errors import (
     DalembertError,
     ShapeError,
@@ -97,6 +98,8 @@ class ModalConvergence:
     frequency 1      rad/s       35.3273        35.1708   4.5e-03
     shares of a further mode in the strain energy: rod bend_z 2.8e-02
     """
+
+    __repr__ = brief_repr
 
     rows: tuple[ModalComparison, ...]
     energy_shares: dict[tuple[str, str], float]

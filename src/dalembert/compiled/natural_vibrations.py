@@ -29,6 +29,7 @@ from dalembert.compiled.tangent_matrices import (
     passive_matrices,
     tangent_matrices,
 )
+from dalembert.displays import brief_repr
 from dalembert.errors import (
     DalembertError,
     ShapeError,
@@ -277,6 +278,8 @@ class ModeShapes:
     (['link1', 'link2'], (2, 1, 3))
     """
 
+    __repr__ = brief_repr
+
     frequencies: Array
     vectors: Array
     ratios: Array
@@ -455,6 +458,8 @@ class FrequencyMap:
     >>> chart.label, chart.frequencies.round(2).T
     ('q2 [rad]', array([[3.84, 3.75, 3.48]]))
     """
+
+    __repr__ = brief_repr
 
     parameter: Array
     label: str

@@ -19,6 +19,7 @@ from dalembert.compiled.tangent_matrices import (
     passive_matrices,
     tangent_matrices,
 )
+from dalembert.displays import brief_repr
 from dalembert.errors import (
     DalembertError,
     EquilibriumError,
@@ -74,6 +75,8 @@ class StaticDeflection:
     >>> int(found.iterations), float(found.residual) < 1e-12
     (1, True)
     """
+
+    __repr__ = brief_repr
 
     mechanism: Mechanism = field(repr=False)
     q: Array

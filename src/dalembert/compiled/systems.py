@@ -114,6 +114,10 @@ class SystemDynamics:
             )
         self._functions: dict[Any, CompiledFunction[Any]] = {}
 
+    def __repr__(self) -> str:
+        inputs = f", inputs {', '.join(self.parameters)}" if self.parameters else ""
+        return f"<SystemDynamics of {self._equations.name!r}{inputs}>"
+
     def function(self, names: Sequence[str]) -> CompiledFunction[tuple[Any, ...]]:
         """Several quantities as one function, which returns a tuple of their results.
 

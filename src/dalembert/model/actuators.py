@@ -11,6 +11,7 @@ from dataclasses import (
 from typing import Any
 
 from dalembert.arguments import check_text
+from dalembert.displays import brief_repr
 from dalembert.expr import known_zero
 from dalembert.model.numbered import (
     Part,
@@ -78,6 +79,8 @@ class Actuator(Part):
     array([[0.   , 0.002],
            [0.002, 0.2  ]])
     """
+
+    __repr__ = brief_repr
 
     name: str
     joint: str

@@ -13,6 +13,7 @@ from dataclasses import (
 from typing import Any
 
 from dalembert.arguments import refused
+from dalembert.displays import brief_repr
 from dalembert.expr import known_zero
 from dalembert.model.numbered import (
     Numbered,
@@ -84,6 +85,8 @@ class Origin(Numbered):
     >>> da.Origin.rpy((0, 0, 0.1), yaw=0.5).rotations
     (('z', 0.5),)
     """
+
+    __repr__ = brief_repr
 
     xyz: tuple[Number, ...] = (0, 0, 0)
     rotations: tuple[tuple[Any, Number], ...] = ()

@@ -16,6 +16,7 @@ from dalembert.arguments import (
     check_whole,
 )
 from dalembert.call_faults import explained_class
+from dalembert.displays import brief_repr
 from dalembert.errors import ModelError
 from dalembert.model.elastic.beam import (
     MODES,
@@ -81,6 +82,8 @@ class Body(Part):
     >>> rod.mass, rod.com
     (2.0, (0, 0, 0))
     """
+
+    __repr__ = brief_repr
 
     name: str
     mass: Number = 0
@@ -195,6 +198,8 @@ class Limits:
     80.0
     """
 
+    __repr__ = brief_repr
+
     lower: Any = None
     upper: Any = None
     velocity: Any = None
@@ -212,6 +217,8 @@ class Mimic:
     >>> finger.mimic.multiplier
     -1
     """
+
+    __repr__ = brief_repr
 
     joint: str
     multiplier: Number = 1
@@ -247,6 +254,8 @@ class Joint(Part):
     >>> elbow.type.nv
     1
     """
+
+    __repr__ = brief_repr
 
     name: str
     type: JointType
@@ -381,6 +390,8 @@ class Frame(Part):
     >>> tool.body
     'hand'
     """
+
+    __repr__ = brief_repr
 
     name: str
     body: str

@@ -15,6 +15,7 @@ from dalembert.arguments import (
     check_flag,
     check_text,
 )
+from dalembert.displays import brief_repr
 from dalembert.model.numbers import (
     as_float,
     checked_vector,
@@ -55,6 +56,8 @@ class Visual:
     >>> da.Visual("cylinder", (0.05, 0.4), da.Origin((0, 0, 0.2))).kind
     'cylinder'
     """
+
+    __repr__ = brief_repr
 
     kind: str
     sizes: tuple[Any, ...]

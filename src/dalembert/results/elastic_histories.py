@@ -13,6 +13,7 @@ from dalembert.analysis.section_forces import (
     places_on,
     section_forces_at,
 )
+from dalembert.displays import brief_repr
 from dalembert.errors import DalembertError
 from dalembert.kinematics.forces import coulomb
 from dalembert.kinematics.poses import placement
@@ -140,6 +141,8 @@ class TipError:
     >>> da.tip_error(run, "tip").distance.shape
     (3,)
     """
+
+    __repr__ = brief_repr
 
     frame: str
     times: Array

@@ -7,17 +7,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from math import gcd, lcm, prod
+from math import prod
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from dalembert.closed_forms.algebra.common_numbers import common_number, readable_number
 from dalembert.closed_forms.algebra.ring import plain
 from dalembert.expr import Graph, constant, cos, sin, symbol
 from dalembert.expr.node import BUILD
 
 Factors = tuple[tuple[Any, int], ...]  # powers of factors
-SMALL = 10  # denominators up to this one are printed as fractions and pulled out of sums
 ENDLESS = 100  # the same for printing a number that no decimal is: 1/12
 
 
@@ -161,11 +161,13 @@ def opposite(form: Sum) -> Sum:
     return Sum(tuple(Term(-t.number, t.factors) for t in form.terms))
 
 
-def content(terms: Sequence[Term]) -> tuple[Any, Factors, tuple[Term, ...]]:
+def content(
+    terms: Sequence[Term], number_of: Callable[[Sequence[Any]], Any] = common_number
+) -> tuple[Any, Factors, tuple[Term, ...]]:
     """(number, factors, rest): the factors that all terms have in common pulled out; the first term
-    of the rest is positive.
+    of the rest is positive. number_of: the number that is pulled out.
     """
-    number = _common_number([t.number for t in terms])
+    number = number_of([t.number for t in terms])
     common = _common_factors([dict(t.factors) for t in terms])
     rest = []
     for t in terms:
@@ -173,20 +175,6 @@ def content(terms: Sequence[Term]) -> tuple[Any, Factors, tuple[Term, ...]]:
         factors = tuple((f, e - common.get(f, 0)) for f, e in t.factors if e != common.get(f, 0))
         rest.append(Term(left, factors))
     return number, tuple(common.items()), _flat(rest)
-
-
-def _common_number(numbers: Sequence[Any]) -> Any:
-    """The greatest number that small fractions are multiples of, or the size that all numbers have;
-    with the sign of the first.
-    """
-    size: Any = 1
-    if all(isinstance(x, (int, Fraction)) and x.denominator <= SMALL for x in numbers):
-        above = gcd(*(x.numerator for x in numbers))
-        below = lcm(*(x.denominator for x in numbers))
-        size = above if below == 1 else plain(Fraction(above, below))
-    elif len({*map(abs, numbers)}) == 1:
-        size = abs(numbers[0])
-    return -size if numbers[0] < 0 else size
 
 
 def _common_factors(powers: Sequence[dict[Any, int]]) -> dict[Any, int]:
@@ -217,7 +205,7 @@ def outside(form: Sum) -> Sum:
     """A sum of several terms with their common factors in front of parentheses."""
     if len(form.terms) < 2:
         return form
-    number, factors, rest = content(form.terms)
+    number, factors, rest = content(form.terms, readable_number)
     return Sum((Term(number, united([*factors, (Sum(rest), 1)])),)) if factors else form
 
 

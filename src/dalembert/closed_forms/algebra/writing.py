@@ -7,7 +7,9 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Any, NamedTuple, cast
 
+from dalembert.closed_forms.algebra.common_numbers import readable_number
 from dalembert.closed_forms.algebra.compaction import Compactor, Trig
+from dalembert.closed_forms.algebra.rate_products import with_rate_products
 from dalembert.closed_forms.algebra.ring import PARAMETER, WIDTH, Phase, Ring, plain
 from dalembert.closed_forms.algebra.sums import (
     Call,
@@ -48,25 +50,37 @@ class Writer:
         self._varying = {
             name for group in names.values() for name in group if isinstance(name, str)
         }
+        self._rates = {name for kind in RATES for name in names.get(kind, ())}
         self._known: dict[int, Factors] = {}
         self._trig: dict[Trig, Factors] = {}
 
     def form(self, p: Any) -> Sum:
         """A polynomial or number in few terms."""
-        return self._written(self.compactor.terms(p))
+        return self._finished(self._written(self.compactor.terms(p)))
 
     def by_rates(self, p: Any) -> Sum:
         """The same as a sum of products of velocities and accelerations, accelerations first, each
         with its coefficient.
         """
-        return self._written_by_rates(self.compactor.terms(p))
+        return self._finished(self._written_by_rates(self.compactor.terms(p)))
 
     def forms(self, polynomials: Sequence[Any]) -> list[Sum]:
         """Polynomials and numbers in one basis, each in the way that has fewer factors."""
         return [
-            min(self._written_by_rates(parts), self._written(parts), key=factors_in)
+            min(map(self._finished, self._both_ways(parts)), key=factors_in)
             for parts in self.compactor.terms_of_several(polynomials)
         ]
+
+    def _both_ways(self, parts: Mapping[int, Mapping[Trig, Any]]) -> tuple[Sum, Sum]:
+        """Forms of a compact polynomial: by velocities, and by sines and cosines."""
+        return self._written_by_rates(parts), self._written(parts)
+
+    def _finished(self, form: Sum) -> Sum:
+        """A form with sums of velocities as products."""
+        return with_rate_products(form, self._is_rate)
+
+    def _is_rate(self, factor: Any) -> bool:
+        return isinstance(factor, Name) and factor.name in self._rates
 
     def _written(self, parts: Mapping[int, Mapping[Trig, Any]]) -> Sum:
         """The form of a compact polynomial: terms with equal sines and cosines together."""
@@ -93,7 +107,9 @@ class Writer:
         terms: list[Term] = []
         for coefficient, turned in coefficients:
             if turned and len(coefficient) > 1:
-                number, factors, inner = content(as_products(coefficient, self._is_parameter))
+                number, factors, inner = content(
+                    as_products(coefficient, self._is_parameter), readable_number
+                )
                 inside = inner[0].factors if len(inner) == 1 else ((Sum(inner), 1),)
                 terms.append(Term(number, united(factors + inside + turned)))
             else:
@@ -111,13 +127,9 @@ class Writer:
             rates = self._factors(m)
             products = self._written(by_rates[m]).terms
             if rates and len(products) > 1:
-                number, common, rest = content(products)
+                number, common, rest = content(products, readable_number)
                 products = (Term(number, united([*common, (Sum(rest), 1)])),)
-            for number, factors in products:
-                functions = (isinstance(f, (Cosine, Call)) for f, _ in factors)
-                at = next((k for k, is_function in enumerate(functions) if is_function), None)
-                at = len(factors) if at is None else at
-                terms.append(Term(number, factors[:at] + rates + factors[at:]))
+            terms += [Term(number, with_rates(factors, rates)) for number, factors in products]
         return Sum(tuple(terms))
 
     @property
@@ -243,6 +255,13 @@ class _Coefficient(NamedTuple):
     terms: list[Term]
 
 
+def with_rates(factors: Factors, rates: Factors) -> Factors:
+    """Factors with velocities and accelerations before sines, cosines and other functions."""
+    functions = (k for k, (f, _) in enumerate(factors) if isinstance(f, (Cosine, Call)))
+    at = next(functions, len(factors))
+    return factors[:at] + rates + factors[at:]
+
+
 def as_products(terms: Sequence[Term], is_parameter: Callable[[Any], bool]) -> list[Term]:
     """Terms with those that are a sum of parameters times a sum of other factors as one product:
     a x + b x + 2 a y + 2 b y = (a + b) (x + 2 y)."""
@@ -275,7 +294,9 @@ def _product_of_sums(members: Sequence[_Coefficient], is_parameter: Callable[[An
     """
     inner = members[0].rest
     first = inner.terms[0].number
-    number, common, others = content([Term(plain(m.number / first), m.common) for m in members])
+    number, common, others = content(
+        [Term(plain(m.number / first), m.common) for m in members], readable_number
+    )
     at = next((k for k, (f, _) in enumerate(common) if not is_parameter(f)), len(common))
     turned = next((k for k, (f, _) in enumerate(common) if isinstance(f, Cosine)), len(common))
     return Term(

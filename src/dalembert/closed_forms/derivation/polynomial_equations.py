@@ -177,10 +177,3 @@ def inverse_dynamics(d: PolynomialEquations) -> list[Any]:
         inertial = (x * a for x, a in zip(row, qdd, strict=True))
         tau.append(d.ring.total([*inertial, h, g]))
     return tau
-
-
-def kinetic_energy(d: PolynomialEquations) -> Any:
-    """T = 1/2 sum M_ij v_i v_j."""
-    v = d.rates
-    pairs = product(range(len(v)), repeat=2)
-    return d.ring.total(v[i] * v[j] * d.M[i][j] * HALF for i, j in pairs)

@@ -9,10 +9,10 @@ from functools import cached_property
 from html import escape
 from typing import Any, NamedTuple
 
+from dalembert.closed_forms.algebra.common_numbers import SMALL
 from dalembert.closed_forms.algebra.ring import plain
 from dalembert.closed_forms.algebra.sums import (
     ENDLESS,
-    SMALL,
     Call,
     Cosine,
     Name,

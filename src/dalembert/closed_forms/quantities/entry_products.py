@@ -10,8 +10,16 @@ from typing import Any
 import numpy as np
 
 from dalembert.closed_forms.algebra.ring import plain, terms_in, terms_of
-from dalembert.closed_forms.algebra.sums import Name, Sum, Term, content, object_array, single
-from dalembert.closed_forms.algebra.writing import Writer
+from dalembert.closed_forms.algebra.sums import (
+    Name,
+    Sum,
+    Term,
+    content,
+    object_array,
+    opposite,
+    single,
+)
+from dalembert.closed_forms.algebra.writing import Writer, with_rates
 from dalembert.closed_forms.printing.names import entry_at
 from dalembert.closed_forms.printing.sheets import Sheet, by_first, named_entries
 from dalembert.closed_forms.quantities.verified_forms import ClosedForms
@@ -71,12 +79,14 @@ def combined(products: Products, entries: np.ndarray) -> Sum:
     terms = []
     for at, number, names in products:
         form: Sum = entries[at]
-        powers = {Name(name): names.count(name) for name in names}
+        rates = tuple({Name(name): names.count(name) for name in names}.items())
         if len(form.terms) == 1:
             ((own, factors),) = form.terms
-            terms.append(Term(plain(own * number), (*factors, *powers.items())))
+            terms.append(Term(plain(own * number), with_rates(factors, rates)))
         elif form.terms:
-            terms.append(Term(number, ((form, 1), *powers.items())))
+            sign = -1 if form.terms[0].number < 0 else 1
+            positive = form if sign > 0 else opposite(form)
+            terms.append(Term(number * sign, ((positive, 1), *rates)))
     return Sum(tuple(terms))
 
 

@@ -221,15 +221,16 @@ def kinetic_energy(p: MechanismContext, eom: ClosedForms) -> Sheet:
     """T = 1/2 qd^T M qd."""
     n = p.tree.nv
     v = p.names[1]
-    if not p.why_factored and _is_short(eom.sheet("mass_matrix")):
-        form = p.writer.by_rates(polynomials.kinetic_energy(p.derived))
-        return eom.in_full("kinetic_energy", object_array([form], ()))
 
     def products() -> Products:
         """Products that the energy is the sum of."""
         pairs = ((i, j) for i in range(n) for j in range(i, n))
         return [((i, j), HALF if i == j else 1, (v[i], v[j])) for i, j in pairs]
 
+    mass_matrix = eom.sheet("mass_matrix")
+    if not p.why_factored and _is_short(mass_matrix):
+        form = combined(products(), mass_matrix.forms)
+        return eom.in_full("kinetic_energy", object_array([form], ()))
     return by_entries(eom, "kinetic_energy", "mass_matrix", (), products)
 
 

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from dalembert.formulations.newton_euler.linearization import Linearization
 from dalembert.formulations.newton_euler.variations import (
     forward_dynamics_variations,
     inverse_dynamics_variations,
@@ -28,13 +29,6 @@ class ForwardDynamicsDerivatives(NamedTuple):
     dqdd_dq: Array
     dqdd_dqd: Array
     dqdd_dtau: Array
-
-
-class Linearization(NamedTuple):
-    """x' = A x + B u about a state, x = (step of q, step of qd) in tangent coordinates."""
-
-    A: Array
-    B: Array
 
 
 RESULT_TYPES: dict[str, Any] = {
@@ -206,7 +200,7 @@ def linearization(
     A[..., :n, n:] = np.eye(n)
     A[..., :n, :n] = _turning(mechanism, np.asarray(qd))
     A[..., n:, :n], A[..., n:, n:], B[..., n:, :] = found
-    return Linearization(A, B)
+    return Linearization(A, B).of_mechanism(mechanism)
 
 
 def _turning(mechanism: Mechanism, qd: np.ndarray) -> np.ndarray:

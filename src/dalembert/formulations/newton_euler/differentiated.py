@@ -14,11 +14,11 @@ from dalembert.expr import Graph, evaluate, jacobian, substitute, symbols
 from dalembert.formulations.newton_euler.derivatives import (
     ForwardDynamicsDerivatives,
     InverseDynamicsDerivatives,
-    Linearization,
     linearization,
 )
 from dalembert.formulations.newton_euler.forward import forward_dynamics
 from dalembert.formulations.newton_euler.inverse import inverse_dynamics
+from dalembert.formulations.newton_euler.linearization import Linearization
 from dalembert.formulations.newton_euler.mass_matrix import inverse_mass_matrix, mass_matrix
 from dalembert.model.mechanism import Mechanism
 

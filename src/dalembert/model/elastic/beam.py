@@ -34,6 +34,7 @@ from dalembert.beams.shape_functions import (
     ShapeFunctions,
 )
 from dalembert.beams.shape_polynomials import legendre
+from dalembert.displays import brief_repr
 from dalembert.errors import (
     ModelError,
     UnknownNameError,
@@ -122,6 +123,8 @@ class Beam(Numbered):
     >>> beam.numbers()["EIz"]
     129.4
     """
+
+    __repr__ = brief_repr
 
     length: Number
     EA: Property | None = None

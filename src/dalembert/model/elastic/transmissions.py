@@ -10,6 +10,7 @@ from collections.abc import (
 from dataclasses import dataclass
 
 from dalembert.arguments import check_text
+from dalembert.displays import brief_repr
 from dalembert.model.numbered import (
     Numbered,
     numbers_as_text,
@@ -39,6 +40,8 @@ class Transmission(Numbered):
     >>> da.Transmission("elbow.motor", 500.0).damping
     0
     """
+
+    __repr__ = brief_repr
 
     motor: str
     stiffness: Number
