@@ -128,7 +128,8 @@ def test_a_sweep_saturates():
 
 def test_what_has_no_limits_says_so():
     with pytest.warns(da.DalembertWarning, match="no joint and no actuator"):
-        da.simulate(da.planar_chain(1), [0.1], [0], 0.01, saturate=True)
+        free = da.simulate(da.planar_chain(1), [0.1], [0], 0.01, saturate=True)
+    assert "limits" not in free.summary()
     system = da.lagrangian_system(lambda q, qd, t: qd[0] ** 2 / 2, "x")
     with pytest.raises(da.DalembertError, match="has none. Limit its control"):
         da.simulate(system, [0], [0], 0.01, saturate=True)
@@ -136,3 +137,11 @@ def test_what_has_no_limits_says_so():
         da.simulate(ARM, *START, 0.01, saturate="yes")
     with pytest.raises(da.ParameterError, match="motor.gear_ratio cannot be an input"):
         da.simulate(ARM, *START, 0.01, saturate=True, parameters={"motor.gear_ratio": 40})
+
+
+@pytest.mark.filterwarnings("ignore:joint 'j'")      # its limit is below 0
+def test_a_limit_below_0_is_refused():
+    joint = da.Joint("j", da.Revolute((0, 1, 0)), "base", "rod", limits=da.Limits(effort=-5))
+    arm = da.Mechanism("p", [da.Body("base"), da.Body("rod", 1.0, (0.5, 0, 0), (0, 0, 0.1, 0, 0, 0.1))], [joint])
+    with pytest.raises(da.ModelError, match="saturate=True: the limit of effort of j is -5, below 0. Give its magnitude"):
+        da.simulate(arm, [0.1], [0], 0.01, saturate=True)

@@ -183,7 +183,7 @@ def limit_lines(run: Records, peaks: Sequence[LimitPeak]) -> Iterator[str]:
         passed = [peak for peak in of_noun if peak.is_passed]
         if noun == "effort" and is_unknown:
             yield from _unknown_line(run)
-        elif noun == "effort" and run.saturated:
+        elif noun == "effort" and run.saturated and of_noun:
             yield _reached_line([peak for peak in of_noun if peak.is_reached])
         elif passed:
             yield _passed_line(noun, passed)

@@ -13,6 +13,7 @@ from dalembert.controllers.limits import bounded
 from dalembert.errors import (
     DalembertError,
     DalembertWarning,
+    ModelError,
     ParameterError,
     caller_level,
 )
@@ -28,9 +29,9 @@ class Saturation:
 
     Raises
     ------
-    TypeError, DalembertError, ParameterError
-        `saturate` is no flag; the system is no mechanism; a limit is a symbol, or depends on a
-        number that is an input.
+    TypeError, DalembertError, ModelError, ParameterError
+        `saturate` is no flag; the system is no mechanism; a limit is a symbol, is below 0, or
+        depends on a number that is an input.
 
     Warns
     -----
@@ -66,6 +67,12 @@ def _limits(system: Any, paths: Sequence[str]) -> np.ndarray:
         )
     check_gears(mechanism, paths)
     limits = effort_limits(mechanism)
+    if (limits < 0).any():
+        k = int(np.argmin(limits))
+        raise ModelError(
+            f"saturate=True: the limit of effort of {mechanism.velocity_names[k]} is "
+            f"{limits[k]:g}, below 0. Give its magnitude, or leave it out for none."
+        )
     if not np.isfinite(limits).any():
         warnings.warn(
             f"saturate=True changes nothing: no joint and no actuator of {mechanism.name!r} has a "
