@@ -12,12 +12,35 @@ import warnings
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any
 
 from dalembert import __version__
 from dalembert.commandline import VectorError
 from dalembert.commandline.application import Application, Argument, Option, UsageError
 from dalembert.commandline.loading import existing, findings_of, load, numeric, tree_of
+from dalembert.commandline.shared_options import (
+    AS_USUAL,
+    Base,
+    Constraints,
+    File,
+    Gravity,
+    Json,
+    MeshFolders,
+    Q,
+    Qd,
+    Qdd,
+    Reading,
+    Tau,
+    Tolerance,
+)
+from dalembert.commandline.simulation_options import (
+    AT_REST,
+    BY_DEFAULT,
+    NO_FILES,
+    Files,
+    TypedState,
+    TypedSteps,
+)
 from dalembert.commandline.written_files import check_writable
 from dalembert.errors import (
     DalembertError,
@@ -45,93 +68,6 @@ app = Application(
     "Exit codes: 0 done; 1 bad content of a file or a failed computation; 2 wrong usage or a "
     "missing file. --debug anywhere, or DALEMBERT_DEBUG=1, shows the traceback of an error.",
 )
-
-File = Annotated[
-    Path,
-    Argument(
-        "Robot file: URDF, MJCF, SDF or TOML; or the name of an embedded robot, as `dalembert robots` lists.",
-        "FILE",
-        existing,
-    ),
-]
-Base = Annotated[str, Option(help="Root link: fixed to the world, or free.", metavar="fixed|free")]
-Tolerance = Annotated[
-    float | None,
-    Option(
-        "--angle-tolerance",
-        min=0,
-        max=0.1,
-        metavar="RAD",
-        help=(
-            "Angles of a URDF file as near to a multiple of pi/12 are read as that [1e-9]; 1e-5 "
-            "where it writes 1.5708."
-        ),
-    ),
-]
-Constraints = Annotated[
-    Path | None,
-    Option(
-        "--constraints",
-        metavar="FILE",
-        help="TOML file beside the robot file: loops, rolling, couplings; elastic links and "
-        "flexible joints.",
-    ),
-]
-MeshFolders = Annotated[
-    Sequence[Path],
-    Option(
-        "--mesh-folders",
-        metavar="FOLDER",
-        show_default=False,
-        repeated=True,
-        help="Another folder of the model's meshes: a package, or a folder of packages; may be "
-        "given several times.",
-    ),
-]
-Json = Annotated[bool, Option("--json", help="Print JSON with all digits.")]
-Q = Annotated[
-    str | None,
-    Option(
-        metavar="Q",
-        help="Coordinates: numbers in order '0.1,-0.2', or by name "
-        "'elbow=0.1,root.px=0.3' with the rest neutral.",
-    ),
-]
-Qd = Annotated[
-    str | None, Option(metavar="QD", help="Velocities, in order or by name with the rest 0.")
-]
-Qdd = Annotated[
-    str | None, Option(metavar="QDD", help="Accelerations for inverse dynamics, likewise.")
-]
-Tau = Annotated[
-    str | None, Option(metavar="TAU", help="Joint forces for forward dynamics, likewise.")
-]
-Gravity = Annotated[
-    str | None, Option(metavar="X,Y,Z", help="Acceleration of gravity, instead of the file's.")
-]
-
-
-class Reading(NamedTuple):
-    """Options of the commands that load a robot file."""
-
-    base: Base = "fixed"
-    tolerance: Tolerance = None
-    constraints: Constraints = None
-    mesh_folders: MeshFolders = ()
-
-    def load(self, file: Path, quiet: bool = False) -> Any:
-        """The mechanism of a file."""
-        return load(
-            file,
-            quiet,
-            self.tolerance,
-            base=self.base,
-            constraints=self.constraints,
-            mesh_folders=self.mesh_folders,
-        )
-
-
-AS_USUAL = Reading()
 
 
 @app.command
@@ -365,160 +301,9 @@ def dynamics(
 def simulate(
     file: File,
     t: Annotated[float, Option("--t", metavar="SECONDS", help="Duration.", show_default=False)],
-    q: Q = None,
-    qd: Qd = None,
-    tau: Annotated[
-        str | None,
-        Option(
-            metavar="TAU",
-            help=("Constant joint forces, likewise; with --controller, added to its own."),
-        ),
-    ] = None,
-    controller: Annotated[
-        str | None,
-        Option(
-            metavar="NAME", help=("Controller on all joints: pd, gravity-pd or computed-torque.")
-        ),
-    ] = None,
-    goal: Annotated[
-        str | None,
-        Option(
-            metavar="Q", help=("Posture that the controller goes to, as --q [the initial one].")
-        ),
-    ] = None,
-    bandwidth: Annotated[
-        float | None,
-        Option(
-            min=1e-9,
-            metavar="RAD/S",
-            help=(
-                "Natural frequency that the controller gives each joint, critically damped [10]."
-            ),
-        ),
-    ] = None,
-    sampled: Annotated[
-        float | None,
-        Option(
-            min=1e-9,
-            metavar="SECONDS",
-            help=("Period at which the controller runs; its force is held in between [always]."),
-        ),
-    ] = None,
-    delay: Annotated[
-        float | None,
-        Option(
-            min=0,
-            metavar="SECONDS",
-            help=("Time from a sample until its force takes effect, with --sampled [0]."),
-        ),
-    ] = None,
-    method: Annotated[
-        str | None,
-        Option(
-            metavar="NAME",
-            help=(
-                "Integrator; an unknown name lists them [rk4; with a tolerance or constraints "
-                "dop853; for stiff elastic links rodas5p]."
-            ),
-        ),
-    ] = None,
-    formulation: Annotated[
-        str | None,
-        Option(
-            metavar="NAME",
-            help=("Equations of motion: newton_euler [the default], lagrange, hamilton, ..."),
-        ),
-    ] = None,
-    h: Annotated[
-        float,
-        Option("--h", metavar="SECONDS", help=("Step; of methods that choose it, the first one.")),
-    ] = 1e-3,
-    rtol: Annotated[
-        float | None,
-        Option(
-            min=0,
-            metavar="NUMBER",
-            help=("Relative tolerance of methods that choose the step [1e-9; rodas5p 1e-6]."),
-        ),
-    ] = None,
-    atol: Annotated[
-        float | None,
-        Option(
-            min=0, metavar="NUMBER", help=("Absolute tolerance of these [1e-12; rodas5p rtol/100].")
-        ),
-    ] = None,
-    longest_step: Annotated[
-        float | None, Option(min=1e-300, metavar="SECONDS", help=("Greatest step of these."))
-    ] = None,
-    stabilisation: Annotated[
-        str | None,
-        Option(
-            metavar="NAME",
-            help=(
-                "How constraints are met: projection [the default], baumgarte, ggl, none, "
-                "null_space, partitioning; an unknown name lists all."
-            ),
-        ),
-    ] = None,
-    time_constant: Annotated[
-        float | None,
-        Option(
-            min=1e-300,
-            metavar="SECONDS",
-            help=("In which errors of constraints fade, with --stabilisation baumgarte."),
-        ),
-    ] = None,
-    friction: Annotated[
-        str,
-        Option(
-            metavar="stick|sign",
-            help=("Dry friction of a joint at rest: holds it up to the bound of its law, or is 0."),
-        ),
-    ] = "stick",
-    stops: Annotated[bool, Option("--stops", help="Joints stop at their limits.")] = False,
-    saturate: Annotated[
-        bool,
-        Option("--saturate", help="Forces of the drives stay within the limits of their efforts."),
-    ] = False,
-    record: Annotated[
-        float | None,
-        Option(metavar="SECONDS", help=("Spacing of the records [a thousandth of the duration].")),
-    ] = None,
-    output: Annotated[
-        Path | None,
-        Option(
-            "--output",
-            "-o",
-            metavar="FILE",
-            help=("Write the run: .csv, .nc (NetCDF) or, while it is computed, .zarr."),
-        ),
-    ] = None,
-    resume: Annotated[
-        bool, Option("--resume", help=("Go on with a run in --output that was cut off (.zarr)."))
-    ] = False,
-    plot: Annotated[
-        Path | None, Option(metavar="FILE", help="Draw diagrams: .png, .svg or .pdf.")
-    ] = None,
-    animate: Annotated[
-        Path | None,
-        Option(metavar="FILE", help=("Show the motion: .html (a page), .gif or .mp4 (a film).")),
-    ] = None,
-    speed: Annotated[
-        float,
-        Option(
-            min=1e-9,
-            metavar="NUMBER",
-            help=("Speed of the motion shown: 1 is real time, 0.1 ten times slower."),
-        ),
-    ] = 1.0,
-    magnify: Annotated[
-        float,
-        Option(
-            min=1e-9,
-            metavar="NUMBER",
-            help=("Factor of the deflections of elastic bodies in the motion shown."),
-        ),
-    ] = 1.0,
+    typed: TypedState = AT_REST,
+    steps: TypedSteps = BY_DEFAULT,
+    files: Files = NO_FILES,
     reading: Reading = AS_USUAL,
     as_json: Json = False,
 ) -> None:
@@ -531,18 +316,16 @@ def simulate(
     from dalembert.commandline.output import say
     from dalembert.simulation.options import Constraining, Contact, Model, Recording, Stepping
 
-    files = simulation.Files(output, plot, animate, speed, magnify, resume)
-    files.check(t)
-    typed = simulation.TypedState(q, qd, tau, controller, goal, bandwidth, sampled, delay, saturate)
-    model = Model(numeric(reading.load(file)), formulation)
+    simulation.check_files(files, t)
+    model = Model(numeric(reading.load(file)), steps.formulation)
     with simulation.wrong_usage():
-        stepping = Stepping(method, h, rtol, atol, longest_step)
-        recording = Recording(t, record, **files.streamed)
-        constraining = Constraining(stabilisation, time_constant)
-        contact = Contact(friction, stops or None)
+        stepping = Stepping(steps.method, steps.h, steps.rtol, steps.atol, steps.longest_step)
+        recording = Recording(t, files.record, **simulation.streamed(files))
+        constraining = Constraining(steps.stabilisation, steps.time_constant)
+        contact = Contact(steps.friction, steps.stops or None)
         run = simulation.simulated(typed, model, contact, stepping, recording, constraining)
     try:
-        written = files.write(run)
+        written = simulation.write_files(files, run)
     except (OSError, StoreError) as error:
         raise UsageError(f"cannot write the run: {str(error).rstrip('.')}.") from None
     if as_json:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, NamedTuple, TypeGuard
+from typing import Any, TypeGuard
 
 import numpy as np
 from rich.console import Console
@@ -17,6 +17,7 @@ from dalembert.commandline import VectorError
 from dalembert.commandline.closed_start import typed_goal, typed_state
 from dalembert.commandline.controllers import BANDWIDTH, controller
 from dalembert.commandline.output import line, progress_bar
+from dalembert.commandline.simulation_options import Files, TypedState
 from dalembert.commandline.tables import show_state
 from dalembert.commandline.typed_vectors import typed_vector
 from dalembert.commandline.written_files import check_writable
@@ -39,89 +40,64 @@ OUTPUTS: dict[str, Callable[[Run, Path], Any]] = {
 }
 
 
-class Files(NamedTuple):
-    """Files of a run."""
+def streamed(files: Files) -> dict[str, Any]:
+    """Options of `simulate` for a run that is written while it is computed."""
+    return {"store": files.output, "resume": files.resume} if _is_folder(files.output) else {}
 
-    output: Path | None
-    plot: Path | None
-    animate: Path | None
-    speed: float = 1.0
-    magnify: float = 1.0
-    resume: bool = False
 
-    @property
-    def streamed(self) -> dict[str, Any]:
-        """Options of `simulate` for a run that is written while it is computed."""
-        return {"store": self.output, "resume": self.resume} if _is_folder(self.output) else {}
+def check_files(files: Files, duration: float) -> None:
+    """See that all of a run of some time [s] can be written in the end, before it begins.
 
-    @property
-    def wanted(self) -> list[Path]:
-        """Files to write."""
-        return [path for path in (self.output, self.plot, self.animate) if path is not None]
+    Raises
+    ------
+    VectorError, DalembertError
+        The ending of a name is none of those that are known, a film too long; a library or
+        program is not installed.
+    """
+    check_writable("--output", files.output, tuple(OUTPUTS))
+    check_writable("--plot", files.plot, run_diagrams.PLOTS)
+    check_writable("--animate", files.animate, (*animation.PAGES, *animation.FILMS))
+    _check_folder(files)
+    if files.output is not None and files.output.suffix.lower() in storage.LIBRARIES:
+        storage.require(files.output.suffix.lower())
+    if files.plot is not None:
+        library("matplotlib", EXTRA)
+    if files.animate is not None and duration > 0:
+        try:
+            animation.ready(files.animate, duration, speed=files.speed)
+        except ValueError as error:
+            raise VectorError(f"--animate {error}", "--animate") from None
 
-    def check(self, duration: float) -> None:
-        """See that all of a run of some time [s] can be written in the end, before it begins.
 
-        Raises
-        ------
-        VectorError, DalembertError
-            The ending of a name is none of those that are known, a film too long; a library or
-            program is not installed.
-        """
-        for option, path, endings in (
-            ("--output", self.output, tuple(OUTPUTS)),
-            ("--plot", self.plot, run_diagrams.PLOTS),
-            ("--animate", self.animate, (*animation.PAGES, *animation.FILMS)),
-        ):
-            check_writable(option, path, endings)
-        if self.resume and not _is_folder(self.output):
-            raise VectorError(
-                "--resume goes on with a run in a .zarr folder: name it with --output.", "--resume"
-            )
-        if _is_folder(self.output) and self.output.exists() and not self.resume:
-            raise VectorError(
-                f"--output {str(self.output)!r} is there already: --resume goes on with a run that "
-                "was cut off; or give another name, or remove it.",
-                "--output",
-            )
-        if self.output is not None and self.output.suffix.lower() in storage.LIBRARIES:
-            storage.require(self.output.suffix.lower())
-        if self.plot is not None:
-            library("matplotlib", EXTRA)
-        if self.animate is not None and duration > 0:
-            try:
-                animation.ready(self.animate, duration, speed=self.speed)
-            except ValueError as error:
-                raise VectorError(f"--animate {error}", "--animate") from None
+def _check_folder(files: Files) -> None:
+    """See that a run that is written while it is computed begins, or goes on, on purpose."""
+    if files.resume and not _is_folder(files.output):
+        raise VectorError(
+            "--resume goes on with a run in a .zarr folder: name it with --output.", "--resume"
+        )
+    if _is_folder(files.output) and files.output.exists() and not files.resume:
+        raise VectorError(
+            f"--output {str(files.output)!r} is there already: --resume goes on with a run that "
+            "was cut off; or give another name, or remove it.",
+            "--output",
+        )
 
-    def write(self, run: Run) -> list[str]:
-        """Write all that are wanted; their names."""
-        if self.output is not None and not self.streamed:
-            OUTPUTS[self.output.suffix.lower()](run, self.output)
-        if self.plot is not None:
-            run.plot(self.plot)
-        if self.animate is not None:
-            run.animate(self.animate, speed=self.speed, magnify=self.magnify)
-        return [str(path) for path in self.wanted]
+
+def write_files(files: Files, run: Run) -> list[str]:
+    """Write all that are wanted; their names."""
+    if files.output is not None and not _is_folder(files.output):
+        OUTPUTS[files.output.suffix.lower()](run, files.output)
+    if files.plot is not None:
+        run.plot(files.plot)
+    if files.animate is not None:
+        run.animate(files.animate, speed=files.speed, magnify=files.magnify)
+    wanted = files.output, files.plot, files.animate
+    return [str(path) for path in wanted if path is not None]
 
 
 def _is_folder(output: Path | None) -> TypeGuard[Path]:
     """Whether a run is written while it is computed."""
     return output is not None and output.suffix.lower() == ".zarr"
-
-
-class TypedState(NamedTuple):
-    """Initial state and forces, as typed."""
-
-    q: str | None
-    qd: str | None
-    tau: str | None
-    controller: str | None
-    goal: str | None
-    bandwidth: float | None
-    period: float | None = None  # of a sampled controller [s]
-    delay: float | None = None  # of its force [s]
-    saturate: bool = False  # whether forces obey limits of effort
 
 
 @contextmanager
@@ -175,7 +151,7 @@ def _controller(mechanism: Mechanism, typed: TypedState, q: np.ndarray) -> Any:
     q; None if none is.
     """
     if typed.controller is None:
-        if typed.period is not None:
+        if typed.sampled is not None:
             raise VectorError(
                 "--sampled is the period of a controller: give --controller as well.", "--sampled"
             )
@@ -193,7 +169,7 @@ def _controller(mechanism: Mechanism, typed: TypedState, q: np.ndarray) -> Any:
                 "--delay",
             )
         return None
-    if typed.delay is not None and typed.period is None:
+    if typed.delay is not None and typed.sampled is None:
         raise VectorError(
             "--delay is that of a sampled controller: give --sampled as well.", "--delay"
         )
@@ -207,10 +183,10 @@ def _controller(mechanism: Mechanism, typed: TypedState, q: np.ndarray) -> Any:
         law = controller(typed.controller, mechanism, goal, bandwidth)
     except da.QuaternionError as error:
         raise VectorError(f"--{'q' if typed.goal is None else 'goal'}: {error}", "--goal") from None
-    if typed.period is None:
+    if typed.sampled is None:
         return law
     try:
-        return da.controllers.Sampled.of(law, typed.period, typed.delay or 0.0)
+        return da.controllers.Sampled.of(law, typed.sampled, typed.delay or 0.0)
     except ValueError as error:
         raise VectorError(f"--sampled: {error}", "--sampled") from None
 
