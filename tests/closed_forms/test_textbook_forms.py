@@ -127,7 +127,7 @@ def test_scara_of_point_masses_from_dh_rows_uses_the_name_of_what_is_common():
     """By hand: h1 = -a1 b qd2 (2 qd1 + qd2) s2, h2 = a1 b qd1^2 s2 with b = a2 (m2 / 2 + m3 + m4), the middle of link 2."""
     m1, m2, m3, m4, a1, a2, g = da.symbols("m1 m2 m3 m4 a1 a2 g")
     rows = [da.DHParameters(a1), da.DHParameters(a2, alpha="pi"), da.DHParameters(joint="prismatic"), da.DHParameters()]
-    for at, k1 in ((0, "m3 + m4 + m2"), (-1, "m3 + m4 + 1/2 m2")):
+    for at, k1 in ((0, "m2 + m3 + m4"), (-1, "1/2 m2 + m3 + m4")):
         links = [(m, (at * a / 2, 0, 0), (0,) * 6) for m, a in ((m1, a1), (m2, a2), (m3, 0), (m4, 0))]
         eom = da.equations(da.from_dh(rows, inertia=links, gravity=(0, 0, -g)))
         assert eom.text("coriolis_vector").splitlines()[1:] == [
@@ -170,7 +170,9 @@ def test_lengths_and_masses_in_numbers_stand_where_textbooks_have_them():
     """A revolute, a prismatic and a revolute joint in a vertical plane: g ((m1 + ... + 2/5 m2 + m2 q2) s1 + ...), no fifths in front."""
     eom = da.equations(da.from_motions("Rz(q1) Tx(0.4) Tx(q2) Tx(0.2) Rz(q3)", inertia=[(1, (0.5, 0, 0), about_z(0.1))] * 3, gravity=(0, -9.81, 0)))
     assert eom.text("potential_energy").splitlines()[1] == "U = g ((MX1 + MX2 + 2/5 MM2 + MM2 q2) s1 + MX3 s13)"
-    assert "h2 = -MX2 qd1^2 - MM2 q2 qd1^2 - 2/5 MM2 qd1^2 - MX3 (qd1 + qd3)^2 c3" in eom.text("coriolis_vector")
+    h = eom.text("coriolis_vector")
+    assert "h2 = -MX2 qd1^2 - 2/5 MM2 qd1^2 - MM2 q2 qd1^2 - MX3 (qd1 + qd3)^2 c3" in h
+    assert "- MX3 qd3 (3/5 + q2) (2 qd1 + qd3) s3" in h
 
 
 def test_the_kinetic_energy_has_the_entries_of_the_mass_matrix():

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from itertools import combinations_with_replacement
 from math import isqrt
 from typing import Any
 
+from dalembert.closed_forms.algebra.common_numbers import readable_number
+from dalembert.closed_forms.algebra.products_of_sums import as_products
 from dalembert.closed_forms.algebra.ring import plain
 from dalembert.closed_forms.algebra.sums import (
     Sum,
     Term,
     content,
+    single,
     united,
 )
 
@@ -21,8 +24,8 @@ FEWEST, MOST = 3, 16  # terms of a sum of squares and products that may be a pro
 
 
 def with_rate_products(form: Sum, is_rate: Callable[[Any], bool]) -> Sum:
-    """A form whose sums in parentheses, where these are of velocities alone, are written with whole
-    numbers, and as products where they are.
+    """A form whose sums in parentheses are written as products of sums of velocities, with whole
+    numbers, and of other factors, where they are such products.
     """
     return Sum(tuple(_with_products(term, is_rate) for term in form.terms))
 
@@ -31,16 +34,55 @@ def _with_products(term: Term, is_rate: Callable[[Any], bool]) -> Term:
     """A term with the sums in it written so."""
     number, factors = term.number, []
     for factor, e in term.factors:
-        if not isinstance(factor, Sum):
-            factors.append((factor, e))
-            continue
-        inner = with_rate_products(factor, is_rate)
-        product = Term(1, ((inner, 1),))
-        if e == 1 and _is_of(inner.terms, is_rate):
-            product = _product(inner.terms)
+        product = single(factor)
+        if isinstance(factor, Sum):
+            product = _as_product(factor, e, is_rate)
         number = plain(number * Fraction(product.number) ** e)
         factors += [(f, k * e) for f, k in product.factors]
     return Term(number, united(factors))
+
+
+def _as_product(form: Sum, power: int, is_rate: Callable[[Any], bool]) -> Term:
+    """A sum in parentheses as a product, or alone."""
+    apart = _rates_apart(form, is_rate) if power == 1 else None
+    if apart is not None:
+        return _with_products(apart, is_rate)
+    inner = with_rate_products(form, is_rate)
+    is_pure = power == 1 and _is_of(inner.terms, is_rate)
+    return _product(inner.terms) if is_pure else single(inner)
+
+
+def _rates_apart(form: Sum, is_rate: Callable[[Any], bool]) -> Term | None:
+    """A sum as the product of a sum of velocities and one of other factors; None if it is none."""
+    terms = list(_multiplied_out(form.terms))
+    if not FEWEST <= len(terms) <= MOST:
+        return None
+    products = as_products(terms, lambda factor: not is_rate(factor))
+    return _with_readable_number(products[0], is_rate) if len(products) == 1 else None
+
+
+def _with_readable_number(product: Term, is_rate: Callable[[Any], bool]) -> Term:
+    """A product whose number is best before, or within, the parentheses of the other factors."""
+    factors = list(product.factors)
+    for k, (factor, e) in enumerate(factors):
+        if isinstance(factor, Sum) and e == 1 and not _is_of(factor.terms, is_rate):
+            terms = [Term(t.number * product.number, t.factors) for t in factor.terms]
+            number, common, rest = content(terms, readable_number)
+            factors[k : k + 1] = [*common, (Sum(rest), 1)]
+            return Term(number, tuple(factors))
+    return product
+
+
+def _multiplied_out(terms: Sequence[Term]) -> Iterator[Term]:
+    """Terms without sums in parentheses."""
+    for number, factors in terms:
+        at = next((k for k, (f, e) in enumerate(factors) if isinstance(f, Sum) and e == 1), None)
+        if at is None:
+            yield Term(number, united(factors))
+            continue
+        others = factors[:at] + factors[at + 1 :]
+        for inner in factors[at][0].terms:
+            yield from _multiplied_out([Term(plain(number * inner.number), inner.factors + others)])
 
 
 def _is_of(terms: Sequence[Term], is_rate: Callable[[Any], bool]) -> bool:

@@ -169,17 +169,22 @@ class MechanismContext(DerivationContext):
 
     @property
     def in_order(self) -> list[str]:
-        """Symbols in the order in which factors are written: inertial parameters first."""
-        return sorted(self.symbols, key=lambda name: not self.units.get(name, "").startswith("kg"))
+        """Symbols in the order in which factors are written: inertial parameters, lengths, gravity."""
+
+        def place(name: str) -> tuple[bool, bool]:
+            """Place of a symbol by its unit."""
+            unit = self.units.get(name, "")
+            return not unit.startswith("kg"), unit == "m/s²"
+
+        return sorted(self.symbols, key=place)
 
     # --- polynomials ---
 
     def _derive(self) -> None:
         """Derive the equations; with base parameters where inertias are grouped."""
         algebra = Polynomials(Ring(LARGEST))
-        if self.tree.elastic:
-            for name in self.in_order:  # written in the order in which they are made
-                algebra.ring.variable(name)
+        for name in self.in_order:  # written in the order in which they are made
+            algebra.ring.variable(name)
         rotors = [
             algebra.ring.variable(name) if name in self.rotors else 0 for name in self._rotor_names
         ]
