@@ -26,8 +26,8 @@ def test_values_are_put_in():
         eom = pendulum()
         at = eom.at(q2=0)
         assert at.text("gravity_vector").splitlines()[0] == "Gravity vector (at q2 = 0)"
-        assert lines(at.text("gravity_vector")) == {"g1": "2 m g (1 + l) c1", "g2": "m g l c1"}
-        assert lines(eom.at(q2=math.pi / 2).text("gravity_vector")) == {"g1": "m g ((2 + l) c1 - l s1)", "g2": "-m g l s1"}
+        assert lines(at.text("gravity_vector")) == {"g1": "2 m g (1 + l) c1", "g2": "m l g c1"}
+        assert lines(eom.at(q2=math.pi / 2).text("gravity_vector")) == {"g1": "m g ((2 + l) c1 - l s1)", "g2": "-m l g s1"}
         assert "at q2 = pi/2" in eom.at(q2=math.pi / 2).latex("gravity_vector")
         l = da.symbol("l")
         assert lines(eom.substitute({"m": 3 * l, l: 2}).text("mass_matrix"))["M22"] == "12 l"      # all at once
