@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -21,7 +22,7 @@ def check_writable(option: str, path: Path | None, endings: Sequence[str] = ()) 
         raise VectorError(
             f"{option} {str(path)!r}: the name must end in {', '.join(endings)}.", option
         )
-    if not path.parent.is_dir():
+    if not os.path.isdir(path.parent):  # also where it may not be looked at
         raise VectorError(
             f"{option} {str(path)!r}: there is no folder {str(path.parent)!r}.", option
         )
