@@ -1,5 +1,7 @@
 """`dalembert repair` and `dalembert convert`: printed, and written only where asked."""
 
+import os
+
 import pytest
 
 import dalembert as da
@@ -52,6 +54,15 @@ def test_masses_are_given_and_moments_follow_from_shapes(run, tmp_path):
     for masses, message in [("rod=-2", "expected more than 0"), ("rid=2", "Did you mean 'rod'?"), ("rod", "not of the form"), ("rod=1,rod=2", "twice")]:
         code, _, err = run("repair", file, "--masses", masses)
         assert code == 2 and message in err and err.count("\n") == 1
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes with names")
+def test_pipes_and_devices_are_not_waited_for(run, tmp_path):
+    os.mkfifo(tmp_path / "pipe.urdf")
+    for name, message in ((tmp_path / "pipe.urdf", "the file is empty"), ("/dev/zero", "larger than MAX_FILE_BYTES"), (tmp_path, "cannot be opened")):
+        for command in (["repair", name], ["convert", name, tmp_path / "out.toml"], ["check", name]):
+            code, out, err = run(*command)
+            assert code == 1 and message in out + err
 
 
 def test_wrong_usage_is_one_line(run, file, tmp_path):

@@ -364,5 +364,5 @@ def test_a_wrong_angle_tolerance_is_refused(tolerance):
         da.load(robot(), angle_tolerance=tolerance)
     with pytest.raises(ValueError, match="leave angle_tolerance out"):
         da.load(robot(), exact_angles=False, angle_tolerance=1e-5)
-    with pytest.raises(da.ReadError, match="angle_tolerance= is for URDF files"):
+    with pytest.raises(da.ReadError, match="angle_tolerance= is for URDF, MJCF and SDF files"):
         da.load('name = "m"\n[[body]]\nname = "a"\n', angle_tolerance=1e-5)

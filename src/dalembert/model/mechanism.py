@@ -88,6 +88,7 @@ from dalembert.model.numbers import (
     is_symbolic,
     several,
 )
+from dalembert.model.origins import Source
 from dalembert.model.parts import (
     Body,
     Frame,
@@ -177,7 +178,8 @@ class Mechanism(Linkage):
         fatal += actuator_faults(self)
         if fatal:
             fatal += validation.impossible_inertias(self.bodies, self.joints)
-            raise ModelError(listed(fatal), tuple(fatal))
+            placed = [f if f.source.file else replace(f, source=Source(self.file)) for f in fatal]
+            raise ModelError(listed(placed), tuple(placed))
         bodies, joints = validation.topological_order(self.bodies, self.joints)
         put(bodies=bodies, joints=joints)
         if fatal := validation.coordinate_faults(self):
