@@ -18,6 +18,7 @@ LETTER = 0.58  # width of a letter, of its size
 LONGEST = 28  # letters of a name
 FARTHER = (0.0, 16.0, 36.0, 60.0, 90.0, 125.0)  # pixels that a name is moved away to find room
 SQUARE = 4.0  # pixels, of the squares that solids cover
+POINTS_OF = ((0, 8, 2), (8, 40, 8), (40, np.inf, 40))  # points across triangles, by their extent
 FEW = 6  # names that find room beside their things
 GAP = 5.0  # pixels between a thing and its name
 CLEAR = 2.0  # pixels between a name and a line that leads to it
@@ -56,14 +57,14 @@ class Covered(NamedTuple):
     @classmethod
     def of(cls, corners: np.ndarray, size: tuple[float, float]) -> Covered:
         """Squares that triangles (P, 3, 2) cover [pixels], found at points within them."""
-        shape = (int(size[1] / SQUARE) + 1, int(size[0] / SQUARE) + 1)
-        squares = np.zeros(shape, dtype=bool)
+        columns, rows = (int(length / SQUARE) + 1 for length in size)
+        squares = np.zeros((rows, columns), dtype=bool)
         extents = np.ptp(corners, axis=1).max(axis=1, initial=0.0)
-        for least, most, parts in ((0, 8, 2), (8, 40, 8), (40, np.inf, 40)):
+        for least, most, parts in POINTS_OF:
             chosen = corners[(extents >= least) & (extents < most)]
-            points = np.einsum("sk,pkc->psc", _weights(parts), chosen).reshape(-1, 2)
-            at = (points / SQUARE).astype(int).clip(0, np.array(shape)[::-1] - 1)
-            squares[at[:, 1], at[:, 0]] = True
+            points = _weights(parts) @ chosen  # (P, S, 2)
+            x, y = (points / SQUARE).astype(int).reshape(-1, 2).T
+            squares[y.clip(0, rows - 1), x.clip(0, columns - 1)] = True
         return cls(squares, size)
 
     def below(self, area: Area) -> float:

@@ -13,6 +13,8 @@ import numpy as np
 ACROSS = 900  # points of the raster along the longer side of a picture
 MOST_SAMPLES = 1_500_000  # points of all triangles together: more triangles make it coarser
 SAME = 1e-3  # of the size of a picture: triangles that are nearer to each other touch
+LONG = 3.0  # steps of the raster: the length of a triangle that is more than a dot
+EQUAL = 1e-6  # of the size: depths at a side that two triangles share
 TORN = 3  # points at which each of two triangles hides the other: they pierce each other
 
 
@@ -51,13 +53,19 @@ def seen_order(
     if not len(corners):
         return Order(np.zeros(0, int), np.zeros(0, bool))
     size = float(np.ptp(corners.reshape(-1, 2), axis=0).max())
-    samples = _samples(corners, depths, size / across)
-    nearest, owner = _nearest(samples, opaque)
+    raster = Raster.of(corners, size / across)
+    places = raster.places(corners)
+    samples = _samples(places, depths, raster.width)
+    nearest, owner = _nearest(samples, opaque, raster.count(corners))
     behind = nearest[samples.points] - samples.depths
-    is_seen = (behind <= 0) & (opaque[samples.triangles] | (owner[samples.points] < 0))
+    is_seen = (behind <= EQUAL * size) & (opaque[samples.triangles] | (owner[samples.points] < 0))
     is_seen |= (behind < 0) & ~opaque[samples.triangles]
     seen = np.zeros(len(corners), dtype=bool)
     seen[samples.triangles[is_seen]] = True
+    slivers = _slivers(places, samples)
+    middles = np.rint(places[slivers].mean(axis=1)).astype(int) @ [1, raster.width]
+    is_near = depths[slivers].mean(axis=1) > nearest[middles] - LONG * raster.spacing
+    seen[slivers[is_near]] = True  # outlines of solids stay straight
     hiding = _hiding(samples, seen, owner, behind, SAME * size)
     ordered = _ordered(np.flatnonzero(seen), depths.mean(axis=1), hiding)
     return Order(ordered, np.isin(ordered, [*hiding.torn]))
@@ -70,27 +78,54 @@ class Hiding(NamedTuple):
     torn: set[int]
 
 
-def _samples(corners: np.ndarray, depths: np.ndarray, finest: float) -> RasterSamples:
-    """Points of the raster within the triangles, row by row; they are as near as that, or farther where
-    they would be too many.
-    """
+class Raster(NamedTuple):
+    """Points at equal distances in the rectangle around triangles."""
+
+    low: np.ndarray  # (2,) the first point
+    spacing: float
+    width: int  # points in a row
+
+    @classmethod
+    def of(cls, corners: np.ndarray, finest: float) -> Raster:
+        """Points as near as that, or farther where those in the triangles would be too many."""
+        low, high = corners.min(axis=(0, 1)), corners.max(axis=(0, 1))
+        area = float(np.abs(_doubled(corners)).sum()) / 2
+        spacing = max(finest, float(np.sqrt(area / MOST_SAMPLES)), 1e-300)
+        return cls(low, spacing, int((high[0] - low[0]) / spacing) + 2)
+
+    def places(self, corners: np.ndarray) -> np.ndarray:
+        """Corners in steps of the raster."""
+        return (corners - self.low) / self.spacing
+
+    def count(self, corners: np.ndarray) -> int:
+        """Points of the raster, with a row beyond."""
+        return self.width * (int(self.places(corners)[..., 1].max()) + 2)
+
+
+def _doubled(corners: np.ndarray) -> np.ndarray:
+    """Twice the area of triangles (P, 3, 2), which is negative of those that turn clockwise."""
     sides = corners[:, 1:] - corners[:, :1]
-    doubled = sides[:, 0, 0] * sides[:, 1, 1] - sides[:, 0, 1] * sides[:, 1, 0]
-    coarse = float(np.sqrt(np.abs(doubled).sum() / 2 / MOST_SAMPLES))
-    spacing = max(finest, coarse, 1e-300)
-    places = (corners - corners.reshape(-1, 2).min(axis=0)) / spacing
-    width = int(places[..., 0].max()) + 2
+    return np.asarray(sides[:, 0, 0] * sides[:, 1, 1] - sides[:, 0, 1] * sides[:, 1, 0])
+
+
+def _samples(places: np.ndarray, depths: np.ndarray, width: int) -> RasterSamples:
+    """Points of the raster within triangles (P, 3, 2) in its steps, row by row."""
     first = np.ceil(places[..., 1].min(axis=1)).astype(int)
     last = np.floor(places[..., 1].max(axis=1)).astype(int)
     rows, y = _counted(first, last)
     begin, end = _spans(places[rows], y)
     spans, x = _counted(np.ceil(begin).astype(int), np.floor(end).astype(int))
     triangles = rows[spans]
-    slopes = _slopes(sides / spacing, depths, doubled / spacing**2)[triangles]
     way = np.stack([x, y[spans]], axis=1) - places[triangles, 0]
-    return RasterSamples(
-        triangles, y[spans] * width + x, depths[triangles, 0] + (slopes * way).sum(axis=1)
-    )
+    rise = (_slopes(places, depths)[triangles] * way).sum(axis=1)
+    return RasterSamples(triangles, y[spans] * width + x, depths[triangles, 0] + rise)
+
+
+def _slivers(places: np.ndarray, samples: RasterSamples) -> np.ndarray:
+    """Indices of triangles that are long, but so thin that no point lies in them."""
+    counts = np.bincount(samples.triangles, minlength=len(places))
+    lengths = np.ptp(places, axis=1).max(axis=1)
+    return np.flatnonzero((counts == 0) & (lengths > LONG))
 
 
 def _counted(first: np.ndarray, last: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -115,17 +150,19 @@ def _spans(places: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return np.where(none, 1.0, begin), np.where(none, 0.0, end)
 
 
-def _slopes(sides: np.ndarray, depths: np.ndarray, doubled: np.ndarray) -> np.ndarray:
+def _slopes(places: np.ndarray, depths: np.ndarray) -> np.ndarray:
     """Slopes (P, 2) of the depth of triangles along x and y of the raster."""
-    rise = depths[:, 1:] - depths[:, :1]
+    sides, rise = places[:, 1:] - places[:, :1], depths[:, 1:] - depths[:, :1]
     (ax, ay), (bx, by) = sides[:, 0].T, sides[:, 1].T
     slopes = [rise[:, 0] * by - rise[:, 1] * ay, rise[:, 1] * ax - rise[:, 0] * bx]
+    doubled = _doubled(places)
     return np.stack(slopes, axis=1) / np.where(doubled == 0, np.inf, doubled)[:, None]
 
 
-def _nearest(samples: RasterSamples, opaque: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _nearest(
+    samples: RasterSamples, opaque: np.ndarray, count: int
+) -> tuple[np.ndarray, np.ndarray]:
     """Depth of the nearest opaque triangle at each point, and its index; -1 where there is none."""
-    count = int(samples.points.max(initial=0)) + 1
     nearest, owner = np.full(count, -np.inf), np.full(count, -1)
     solid = opaque[samples.triangles]
     triangles, points, depths = (part[solid] for part in samples)

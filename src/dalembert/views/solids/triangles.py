@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 
 import numpy as np
@@ -128,9 +129,15 @@ def _box(sizes: Sequence[float], sides: int) -> Triangles:
     """A box with bevelled edges: each corner is a triangle with a vertex on each of three sides."""
     half = np.asarray(sizes) / 2
     edge = BEVEL * half.min()
-    signs = np.array([(x, y, z) for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)])
-    vertices = np.concatenate([signs * (half - edge * (np.arange(3) != k)) for k in range(3)])
-    at = {(axis, *sign): 8 * axis + k for axis in range(3) for k, sign in enumerate(signs)}
+    signs = np.array(list(itertools.product((-1, 1), repeat=3)))
+    layers = []
+    at = {}
+    for axis in range(3):
+        inward = edge * (np.arange(3) != axis)
+        layers.append(signs * (half - inward))
+        for k, corner in enumerate(signs):
+            at[(axis, *corner)] = 8 * axis + k
+    vertices = np.concatenate(layers)
     faces = [*_box_sides(at), *_box_edges(at), *_box_corners(at, signs)]
     return vertices, np.array([_outward(face, vertices) for face in faces])
 
