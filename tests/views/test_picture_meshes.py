@@ -3,6 +3,7 @@
 import dataclasses
 import sys
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -109,3 +110,14 @@ def test_surfaces_without_order_become_coarse_too():
     rng = np.random.default_rng(1)
     vertices, faces = coarser((rng.normal(size=(6000, 3)), np.arange(6000).reshape(-1, 3)), 100)
     assert len(faces) <= 100 and np.isfinite(vertices).all()
+
+
+def test_meshes_of_any_numbers_are_drawn_in_numbers(arm_of):
+    pytest.importorskip("trimesh", reason="trimesh is not installed (extra view)")
+    folder = Path(arm_of("a.stl").file).parent
+    corners = ["0 0 0", "1e300 0 0", "0 -1e300 0", "0 0 1e300"]
+    (folder / "far.obj").write_text("".join(f"v {corner}\n" for corner in corners) + "f 1 2 3\nf 1 3 4\n")
+    (folder / "line.obj").write_text("".join(f"v {k} 0 0\n" for k in range(50)) + "".join(f"f {k + 1} {k + 2} {k + 3}\n" for k in range(40)))
+    with pytest.warns(da.DalembertWarning, match="FARTHEST"):
+        assert "nan" not in arm_of("far.obj").picture()
+    assert "nan" not in arm_of("line.obj").picture()

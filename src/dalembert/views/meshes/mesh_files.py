@@ -36,6 +36,7 @@ from dalembert.views.meshes.coarsening import coarser
 MAX_FACES = 100_000  # of a mesh as it is shown; finer ones are made coarser
 MAX_READ_FACES = 5_000_000  # of a mesh as its file has it
 MAX_MESHES = 2000  # files of a robot
+FARTHEST = 1e9  # coordinate of a vertex, in the unit of its file: products of several stay numbers
 MAX_TOTAL_BYTES = 512 * 2**20  # of the files of a robot
 EXTRA = "Meshes are read by trimesh: pip install 'dalembert[view]'."
 
@@ -177,6 +178,8 @@ def _checked(part: MeshPart) -> MeshPart:
     faces = np.ascontiguousarray(part.faces, dtype=np.int64).reshape(-1, 3)
     if not np.isfinite(vertices).all():
         raise MeshError("its file has vertices that are no numbers.")
+    if np.abs(vertices).max(initial=0.0) > FARTHEST:
+        raise MeshError(f"its file has vertices beyond FARTHEST = {FARTHEST:g}.")
     if len(faces) and not (0 <= faces.min() and faces.max() < len(vertices)):
         raise MeshError("its file has triangles of vertices that are not there.")
     return part._replace(vertices=vertices, faces=faces)

@@ -36,7 +36,7 @@ from dalembert.views.solids.triangles import Triangles
 FINEST = 5000  # triangles of a part of a mesh that are kept
 FEWEST = 40  # triangles of a part of a mesh, whatever its share
 MOST_KEPT = 300  # meshes, of all mechanisms
-MOST_BYTES = 64 * 2**20  # of the files of a picture
+MOST_BYTES = 48 * 2**20  # of the files of a picture
 
 MeshKey = tuple[Path, int, int, tuple[float, ...]]
 _KEPT: dict[MeshKey, tuple[MeshPart, ...]] = {}

@@ -13,6 +13,7 @@ import numpy as np
 ACROSS = 900  # points of the raster along the longer side of a picture
 MOST_SAMPLES = 1_500_000  # points of all triangles together: more triangles make it coarser
 SAME = 1e-3  # of the size of a picture: triangles that are nearer to each other touch
+FLATTEST = 1e-9  # twice the area of a triangle that is a line, in squares of the raster
 LONG = 3.0  # steps of the raster: the length of a triangle that is more than a dot
 EQUAL = 1e-6  # of the size: depths at a side that two triangles share
 TORN = 3  # points at which each of two triangles hides the other: they pierce each other
@@ -156,7 +157,8 @@ def _slopes(places: np.ndarray, depths: np.ndarray) -> np.ndarray:
     (ax, ay), (bx, by) = sides[:, 0].T, sides[:, 1].T
     slopes = [rise[:, 0] * by - rise[:, 1] * ay, rise[:, 1] * ax - rise[:, 0] * bx]
     doubled = _doubled(places)
-    return np.stack(slopes, axis=1) / np.where(doubled == 0, np.inf, doubled)[:, None]
+    is_line = np.abs(doubled) < FLATTEST
+    return np.stack(slopes, axis=1) / np.where(is_line, np.inf, doubled)[:, None]
 
 
 def _nearest(
