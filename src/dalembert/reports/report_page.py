@@ -10,10 +10,12 @@ from dalembert import __version__
 from dalembert.closed_forms.printing.markup import Markup, element, html_text, joined
 from dalembert.closed_forms.printing.number_text import number, numbers
 from dalembert.closed_forms.printing.style import PAGE, SCREEN_STYLE
+from dalembert.displays import shortened
 from dalembert.errors import DalembertError
 from dalembert.model.mechanism import Mechanism
 from dalembert.reports.film import FILM_STYLE
 from dalembert.reports.report_parts import (
+    LONGEST,
     Provenance,
     ReportColumn,
     ReportSection,
@@ -61,7 +63,7 @@ def _head(mechanism: Mechanism, sections: Sequence[ReportSection]) -> Markup:
     ]
     text = element(
         "div",
-        element("h1", mechanism.name),
+        element("h1", shortened(mechanism.name, LONGEST)),
         note(f"Report of dalembert {__version__}, {today}"),
         element("ul", *verdicts, class_="verdicts"),
         list_of_facts(_facts(mechanism)),

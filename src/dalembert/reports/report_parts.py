@@ -10,11 +10,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dalembert.closed_forms.printing.markup import Markup, element, joined
+from dalembert.displays import shortened
 from dalembert.model.mechanism import Mechanism
 from dalembert.model.numbers import as_float, is_symbolic
 
 FOLDED_FROM = 26  # rows from which a table is shown on demand
 MOST_ROWS = 500  # of a table
+LONGEST = 200  # letters of a name in it
 MOST_FREEDOMS = 100  # of mechanisms that are checked and measured unasked
 
 
@@ -80,7 +82,7 @@ def table(caption: str, columns: Sequence[ReportColumn], rows: Sequence[Any]) ->
     if len(rows) > MOST_ROWS:
         caption = f"{caption}; the first {MOST_ROWS} of {len(rows)}"
         rows = rows[:MOST_ROWS]
-    cells = {column: [column.cell(row) for row in rows] for column in columns}
+    cells = {column: [_bounded(column.cell(row)) for row in rows] for column in columns}
     shown = [column for column in columns if any(str(cell) for cell in cells[column])]
     head = element("tr", *(_head(column) for column in shown))
     body = [
@@ -97,6 +99,11 @@ def table(caption: str, columns: Sequence[ReportColumn], rows: Sequence[Any]) ->
         return joined([element("p", caption, class_="caption"), box])
     summary = element("summary", f"{caption}: show {len(rows)} rows")
     return element("details", summary, box)
+
+
+def _bounded(content: Any) -> Any:
+    """A text of bounded length; markup as it is."""
+    return content if isinstance(content, Markup) else shortened(str(content), LONGEST)
 
 
 def _head(column: ReportColumn) -> Markup:

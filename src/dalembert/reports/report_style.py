@@ -11,7 +11,7 @@ header h1 { font-size: 2.3rem; } header .note { margin-top: 0; }
 figure { margin: 1rem 0; } figcaption { font-size: .9rem; color: var(--soft); margin: .3rem 0; }
 .picture { margin: 0; } .picture svg { display: block; width: 100%; height: auto; background: var(--card); border-radius: 10px; }
 .caption { font-weight: 600; font-size: .95rem; margin: 1.3rem 0 .2rem; break-after: avoid; } tbody th { font-weight: 500; }
-td, tbody th { overflow-wrap: break-word; }
+td, tbody th { overflow-wrap: break-word; max-width: 24rem; }
 pre { font: .9rem/1.5 ui-monospace, "DejaVu Sans Mono", monospace; white-space: pre-wrap; overflow-wrap: anywhere; background: var(--card); padding: .7rem 1rem; border-radius: 8px; }
 .formula { font-family: ui-monospace, "DejaVu Sans Mono", monospace; font-size: .9em; }
 .findings { list-style: none; padding: 0; margin: .8rem 0; } .findings li { padding: .5rem 0 .5rem .9rem; margin: .4rem 0; border-left: 3px solid var(--rule); max-width: 56rem; overflow-wrap: anywhere; }

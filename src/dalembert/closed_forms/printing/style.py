@@ -55,7 +55,7 @@ details { margin: .6rem 0; } summary { cursor: pointer; color: var(--link); widt
 .columns { columns: 24rem; column-gap: 2.5rem; } .columns .eq { break-inside: avoid; }
 .wide { overflow-x: auto; max-width: 100%; }
 table { border-collapse: collapse; font-size: .92rem; line-height: 1.45; }
-th, td { text-align: left; vertical-align: baseline; padding: .34rem 1.4rem .34rem 0; border-bottom: 1px solid var(--rule); overflow-wrap: break-word; }
+th, td { text-align: left; vertical-align: baseline; padding: .34rem 1.05rem .34rem 0; border-bottom: 1px solid var(--rule); overflow-wrap: break-word; }
 thead th { font-weight: 600; color: var(--soft); border-bottom: 1px solid var(--soft); white-space: nowrap; }
 td.number, th.number { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
 code { font: .9em ui-monospace, "DejaVu Sans Mono", monospace; overflow-wrap: break-word; }

@@ -15,10 +15,12 @@ from dalembert.closed_forms.printing.formula_links import Definition, formula_of
 from dalembert.closed_forms.printing.markup import Markup, element, html_text, joined
 from dalembert.closed_forms.printing.notation import MATHML, TEXT
 from dalembert.closed_forms.printing.style import PAGE, SCREEN_STYLE
+from dalembert.displays import shortened
 
 FORMULA = "<math>%s</math>"
 WIDEST = 88  # characters of mathematics on a line of a page
 NARROW = 26  # characters that fit on a line of a telephone
+LONGEST_TEXT = 200  # characters of the meaning of a symbol
 LONGEST_EQUATION = 200  # characters of a definition that is shown while its name is pointed at
 
 
@@ -143,7 +145,7 @@ class EquationWriter:
         columns: list[tuple[str, Callable[[legend.Row], Any]]] = [
             ("symbol", lambda row: Markup(FORMULA % self.target.name(row.name))),
             ("name", lambda row: element("code", row.name)),
-            ("meaning", lambda row: row.what),
+            ("meaning", lambda row: shortened(row.what, LONGEST_TEXT)),
             ("unit", lambda row: row.unit),
             ("number", lambda row: row.number),
         ]
