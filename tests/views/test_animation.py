@@ -189,6 +189,9 @@ def test_the_page_fits_a_phone(one, browser, tmp_path):
     with open_page(browser, f"{one.animate(tmp_path / 'r.html').as_uri()}#0", width=360, height=640) as page:
         assert page.evaluate("document.documentElement.scrollWidth") <= 360
         assert page.evaluate("view.clientHeight") > 250
+        page.evaluate("run.labels = [['first', 1], ['second', 1], ['third', 1]]")
+        heights = page.evaluate("() => { const seen = []; pen.fillText = (name, x, y) => seen.push(y); names(run.frames[0][0]); return seen; }")
+        assert np.diff(sorted(heights)).min() >= 15
 
 
 # --- films ---
