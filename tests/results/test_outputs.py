@@ -11,6 +11,7 @@ import pytest
 import dalembert as da
 from dalembert.displays import visible
 from dalembert.systems.kinds import system_of
+from dalembert.views.diagrams.charts import CURVES
 
 NAMES = {"q1": "_угол %d $x_1$ <b>", "q2": "γωνία & </script>", "q3": '肘关节, "a"'}
 TITLE = "маятник </title><script>alert(1)</script> {{data}} $\\frac$"
@@ -212,7 +213,7 @@ def test_phase_portraits_are_of_joints_whose_velocities_are_rates(tree):
 def test_diagrams_of_several_trajectories_share_colours(several):
     pytest.importorskip("matplotlib")
     ax = several.plot().axes[0]
-    assert [line.get_color() for line in ax.get_lines()] == ["C0"] * 3 + ["C1"] * 3
+    assert [line.get_color() for line in ax.get_lines()] == [CURVES[0]] * 3 + [CURVES[1]] * 3
     np.testing.assert_array_equal(ax.get_lines()[2].get_ydata(), several.q[2, :, 0])
 
 

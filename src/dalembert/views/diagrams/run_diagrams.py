@@ -27,6 +27,7 @@ from dalembert.errors import (
 )
 from dalembert.results.labels import library
 from dalembert.results.record_selection import thinned
+from dalembert.views.diagrams.charts import CURVES
 from dalembert.views.diagrams.panels import (
     QUANTITIES,
     TIME,
@@ -201,7 +202,9 @@ def _lines(ax: Any, panel: Panel) -> list[Any]:
     x = np.broadcast_to(panel.x, y.shape)
     alpha = 1.0 if len(y) == 1 else 0.4
     return [
-        ax.plot(x[..., k].T, y[..., k].T, color=f"C{k}", linewidth=1.5, alpha=alpha)[0]
+        ax.plot(
+            x[..., k].T, y[..., k].T, color=CURVES[k % len(CURVES)], linewidth=1.5, alpha=alpha
+        )[0]
         for k in range(y.shape[-1])
     ]
 
@@ -213,10 +216,12 @@ def _references(ax: Any, panel: Panel) -> list[Any]:
     if panel.reference is not None:
         times, values = panel.reference
         for k in range(values.shape[-1]):
-            ax.plot(times, values[:, k], "--", color=f"C{k}", linewidth=1.0, alpha=0.8)
+            ax.plot(
+                times, values[:, k], "--", color=CURVES[k % len(CURVES)], linewidth=1.0, alpha=0.8
+            )
         found.append(Line([], [], linestyle="--", color=QUIET, linewidth=1.0, label="reference"))
     for k, limit in panel.limits:
-        ax.axhline(limit, linestyle=":", color=f"C{k}", linewidth=1.0)
+        ax.axhline(limit, linestyle=":", color=CURVES[k % len(CURVES)], linewidth=1.0)
     if panel.limits:
         found.append(Line([], [], linestyle=":", color=QUIET, linewidth=1.0, label="limit"))
     return found
@@ -245,11 +250,12 @@ def _names_below(figure: Any, panels: Sequence[Panel], axes: Sequence[Any]) -> N
         return
     legend = beside[0].get_legend()
     names = [text.get_text() for text in legend.get_texts()]
+    lines = -(-len(names) // NAMES_A_LINE)
     figure.legend(
         legend.legend_handles,
         names,
         loc="outside lower center",
-        ncols=min(len(names), NAMES_A_LINE),
+        ncols=-(-len(names) // lines),
         fontsize="small",
         frameon=False,
         handlelength=1.4,
