@@ -147,7 +147,7 @@ class ChartAxes:
             for k, column in enumerate(values.T):
                 inside = (column >= self.low) & (column <= self.high)
                 x, y = self.right(times[inside]), self.down(column[inside])
-                yield curve(x, y, k, stroke_width="5", opacity=".3")
+                yield curve(x, y, k, stroke_dasharray=None, stroke_width="5", opacity=".3")
         count, records, entries = self.y.shape
         kept = np.unique(np.linspace(0, records - 1, MOST_POINTS).round().astype(int))
         opacity = "1" if count == 1 else ".5"
@@ -171,15 +171,16 @@ def _written(ticks: Sequence[float]) -> list[str]:
     return [number(tick, digits) for tick in ticks]
 
 
-def curve(x: np.ndarray, y: np.ndarray, k: int, **style: str) -> Markup:
+def curve(x: np.ndarray, y: np.ndarray, k: int, **style: str | None) -> Markup:
     """The line of entry k through the points that are numbers."""
+    is_dashed = k % len(CURVES) >= len(CURVES) // 2
+    style = {"stroke_dasharray": DASHES if is_dashed else None, **style}
     pairs = zip(x.tolist(), y.tolist(), strict=True)
     return element(
         "polyline",
         points=" ".join(f"{a:.1f},{b:.1f}" for a, b in pairs if b == b),
         fill="none",
         stroke=CURVES[k % len(CURVES)],
-        stroke_dasharray=DASHES if k % len(CURVES) >= len(CURVES) // 2 else None,
         stroke_linejoin="round",
         **style,
     )
