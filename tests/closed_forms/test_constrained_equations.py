@@ -29,6 +29,16 @@ def pendulum():
         return da.equations(free.constrained(Holonomic("rod", lambda q, t: [q @ q - length**2], "m^2")))
 
 
+def test_repeated_sums_look_like_no_entry_of_constraints():
+    """k is the letter of their right sides; a name that looks like an entry stands in quotes."""
+    scara = da.from_dh(
+        [(0.3, 0, 0, 0), (0.2, 0, 0, 0), (0, 0, 0, 0, "prismatic")],
+        inertia=[(mass, (-0.1, 0, 0), (0, 0, 0.1, 0, 0, 0.1)) for mass in (3, 2, 1)],
+    )
+    text = da.equations(scara.constrained(Coupling("gear", {"q1": 1, "q2": 2}))).text("equations_of_motion")
+    assert "K1 = " in text and "'" not in text
+
+
 def test_a_pendulum_on_a_rod_prints_its_rows_and_its_multiplier(pendulum):
     assert pendulum.text("constraints", "constraint_jacobian", "constraint_bias", "equations_of_motion", "multipliers", "accelerations") == """Constraints, each 0
 phi1 = -l^2 + x^2 + y^2

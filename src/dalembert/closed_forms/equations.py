@@ -276,7 +276,8 @@ class Equations(Movable):
             self.letters = LETTERS_OF_CONSTRAINTS  # type: ignore[misc]
         progress("derivation", 0.0)
         with selection.graph, without_collection():
-            context = MechanismContext(mechanism, selection, formulation, budget)
+            letters = self.letters.values()
+            context = MechanismContext(mechanism, selection, formulation, budget, letters)
             super().__init__(mechanism, context, digits, progress)
         self.minimal = context.minimal
 

@@ -87,16 +87,23 @@ class MechanismContext(DerivationContext):
     is not even tried in full; own: a value for each symbol of the mechanism; numbers: of all
     printed names; grouped: whether inertial parameters are combined to base parameters; nothing:
     base parameters that are zero here, which are not printed; minimal: whether these are as few as
-    possible.
+    possible. Repeated sums look like no entry with one of the `letters`.
     """
 
-    def __init__(self, mechanism: Mechanism, selection: Selection, formulation: str, budget: int):
+    def __init__(
+        self,
+        mechanism: Mechanism,
+        selection: Selection,
+        formulation: str,
+        budget: int,
+        letters: Iterable[str] = (),
+    ):
         taken = {*selection.symbols, *selection.values}
         motion = motion_names(mechanism, numbers_of_bodies(mechanism), taken)
         of_beams = symbols_of_beams(selection.symbols)
         motion = motion._replace(symbols={**motion.symbols, **of_beams})
         super().__init__(selection.graph, motion, budget)
-        self.choose_prefixes(taken)
+        self.choose_prefixes(taken, letters)
         self.mechanism = mechanism
         self.selection = selection
         self.formulation = formulation
