@@ -93,7 +93,7 @@ def test_a_picture_is_written_and_shown(tmp_path):
     picture = arm.picture([0.1, 0.2], tmp_path / "arm.svg", width=300)
     assert picture._repr_svg_() == picture == (tmp_path / "arm.svg").read_text(encoding="utf-8")
     assert 'width="300"' in picture and "q1" in picture and "q1" not in arm.picture(labels=False)
-    assert "prefers-color-scheme" in picture and "prefers-color-scheme" not in picture_svg(arm, standalone=False)
+    assert "color-scheme:light dark" in picture and "prefers-color-scheme" in picture and "prefers-color-scheme" not in picture_svg(arm, standalone=False)
     for wrong, says in (({"file": tmp_path / "arm.png"}, r"ends in \.svg"), ({"q": [1.0]}, "shape"), ({"q": [[1.0, 2.0]]}, "one configuration"),
                         ({"width": -1}, "pixels")):
         with pytest.raises(ValueError, match=says):

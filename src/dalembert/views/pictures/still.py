@@ -60,7 +60,8 @@ FINENESS = Fineness(((30, 24), (60, 16), (120, 12), (10_000, 8)), 6000)
 NAMESPACE = ' xmlns="http://www.w3.org/2000/svg"'
 STYLE = (
     "<style>.dalembert-picture{color:#2a3642}@media all{.dalembert-picture{max-width:100%;height:auto}}"
-    "@media(prefers-color-scheme:dark){.dalembert-picture{color:#dde4ea}}</style>"
+    "@media(prefers-color-scheme:dark){.dalembert-picture{color:#dde4ea}}"
+    ".dalembert-picture:root{color-scheme:light dark}</style>"  # as a page, it has the page's colour
 )
 
 
