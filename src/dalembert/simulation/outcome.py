@@ -298,7 +298,7 @@ def _reason(
     names += [f"state {i} of the controller" for i in range(x.shape[-1] - len(names))]
     return (
         f"{names[bad]} is no longer a number after t = {t:g} s: the step may be too long for a "
-        "method of fixed step, or forces too large."
+        "method of fixed step, or forces too large. Take a smaller h=, or method='dop853'."
     )
 
 
