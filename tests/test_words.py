@@ -12,6 +12,8 @@ from sources import parsed
 CLASSES_TWICE: set[str] = set()
 FILES_TWICE: set[str] = set()
 PRONOUN = re.compile(r"(What|Whatever|Those|One|Of|As for|That|There|It|They|This|These|Which|Whoever|Where|Who|Such|For)\b")
+PARAMETERS = re.compile(r"^Parameters\n-+\n(.*?)(?=\n\n[^\n]+\n---|\Z)", re.DOTALL | re.MULTILINE)
+PARAMETER = re.compile(r"[\w, *]+ : |[^\n]+\n    |    ")
 SUBJECT = re.compile(r"(^|[,;:] )(what|those|one) ")      # of a clause that has no noun
 COMMENT = re.compile(r"#\s*(what|whatever|those|one|as for|that|there|it|they|these|which|whoever)\b", re.IGNORECASE)
 QUOTED = re.compile(r"'[^']*'|`[^`]*`")
@@ -64,6 +66,17 @@ def test_functions_with_public_names_have_docstrings():
 def test_docstrings_begin_with_the_thing_or_the_verb():
     faults = [f"{place} {text}" for place, text in documented()
               if PRONOUN.match(text) or SUBJECT.search(QUOTED.sub("", text))]
+    assert not faults, "\n".join(faults)
+
+
+def test_prose_stands_before_the_parameters():
+    """Among them its words would be names of parameters on the pages of the reference."""
+    faults = [
+        f"{name}:{node.lineno} {paragraph[:60]}"
+        for path, name in sources() for node in ast.walk(parsed(path))
+        if isinstance(node, Definition) and (found := PARAMETERS.search(ast.get_docstring(node) or ""))
+        for paragraph in found[1].split("\n\n") if not PARAMETER.match(paragraph)
+    ]
     assert not faults, "\n".join(faults)
 
 

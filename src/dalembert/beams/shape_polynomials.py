@@ -22,7 +22,7 @@ Coefficients = tuple[Fraction, ...]  # of powers of xi, from the constant upward
 
 @dataclass(frozen=True)
 class ShapePolynomials(ShapeFunctions):
-    """ShapePolynomials phi_i(xi) = sum_k coefficients[i][k] xi^k.
+    """ShapePolynomials phi_i(xi) = sum_k `coefficients[i][k]` xi^k.
 
     Parameters
     ----------

@@ -24,6 +24,10 @@ def differential_drive(
 ) -> Assembly:
     """Differential drive: a cart on a floor, with two driven wheels on one axle.
 
+    Joints are cart (planar: angle, x, y), left and right: positive turns of the wheels drive ahead,
+    and are driven. Both wheels keep the cart from sliding aside: one of the rows depends on the
+    others.
+
     Parameters
     ----------
     half_track, wheel_radius : float
@@ -33,10 +37,6 @@ def differential_drive(
         moment of inertia about the vertical through that [kg m^2].
     wheel_mass : float
         Of each wheel, a ring [kg].
-
-    Joints are cart (planar: angle, x, y), left and right: positive turns of the wheels drive ahead,
-    and are driven. Both wheels keep the cart from sliding aside: one of the rows depends on the
-    others.
 
     Raises
     ------

@@ -35,6 +35,9 @@ def five_bar(
 ) -> Assembly:
     """Planar 5R parallel robot: two driven links on the ground, and two that meet at the tool.
 
+    Joints are left, left_distal, right, right_distal, in the vertical x-z plane; the links meet at
+    the frame "tool" of left_distal, above the motors.
+
     Parameters
     ----------
     proximal, distal, base : float
@@ -43,9 +46,6 @@ def five_bar(
         Of the links [kg/m].
     left, right : float
         Angles of the driven links at the start [rad].
-
-    Joints are left, left_distal, right, right_distal, in the vertical x-z plane; the links meet at
-    the frame "tool" of left_distal, above the motors.
 
     Raises
     ------
@@ -100,6 +100,9 @@ def delta_robot(
 ) -> Assembly:
     """Delta robot: three driven arms, and pairs of rods that carry a platform below without turning.
 
+    Joints are platform (free), and the driven arm1, arm2, arm3: positive angles lower. Each rod is a
+    distance; the six of them leave the platform three freedoms.
+
     Parameters
     ----------
     base_radius, platform_radius : float
@@ -113,9 +116,6 @@ def delta_robot(
         [kg]
     angle : float
         Of the arms below the horizontal at the start [rad].
-
-    Joints are platform (free), and the driven arm1, arm2, arm3: positive angles lower. Each rod is a
-    distance; the six of them leave the platform three freedoms.
 
     Raises
     ------
@@ -183,6 +183,9 @@ def stewart_platform(
 ) -> Assembly:
     """Stewart platform (6-UPS): six legs, each on a universal joint, that lengthen.
 
+    Joints are platform (free), and leg1, slide1, ... leg6, slide6; the coordinate of a slide is the
+    length of its leg. The legs end in ball joints on the platform; the slides are driven.
+
     Parameters
     ----------
     base_radius, platform_radius : float
@@ -193,9 +196,6 @@ def stewart_platform(
         Half the angle between the two neighbours of a pair of legs [rad].
     leg_mass, platform_mass : float
         Of each of the two halves of a leg, and of the platform, a disc [kg].
-
-    Joints are platform (free), and leg1, slide1, ... leg6, slide6; the coordinate of a slide is the
-    length of its leg. The legs end in ball joints on the platform; the slides are driven.
 
     Raises
     ------

@@ -35,6 +35,9 @@ def four_bar(
 ) -> Assembly:
     """Four-bar linkage: crank and rocker on the ground, and a coupler pinned to both.
 
+    Joints are crank, coupler (relative to the crank) and rocker; the loop closes at the pin between
+    coupler and rocker, and the crank is driven.
+
     Parameters
     ----------
     crank, coupler, rocker, ground : float
@@ -45,9 +48,6 @@ def four_bar(
         Of the crank at the start [rad].
     crossed : bool
         Whether the coupler crosses the line of the ground pivots at the start.
-
-    Joints are crank, coupler (relative to the crank) and rocker; the loop closes at the pin between
-    coupler and rocker, and the crank is driven.
 
     Raises
     ------
@@ -101,6 +101,9 @@ def slider_crank(
 ) -> Assembly:
     """Slider crank: a crank, a rod, and a slider along x.
 
+    Joints are crank, rod (relative to the crank) and slider; the loop closes at the pin between rod
+    and slider, and the crank is driven.
+
     Parameters
     ----------
     crank, rod_length : float
@@ -111,9 +114,6 @@ def slider_crank(
         Of the rods [kg/m]; of the slider [kg].
     angle : float
         Of the crank at the start [rad].
-
-    Joints are crank, rod (relative to the crank) and slider; the loop closes at the pin between rod
-    and slider, and the crank is driven.
 
     Raises
     ------
@@ -155,6 +155,9 @@ def n_four_bar(
 ) -> Assembly:
     """Row of n four-bars of equal rods, which share their cranks (IFToMM benchmark A02).
 
+    Joints are crank0, coupler1, crank1, ...: coupler k (relative to crank k - 1) is pinned to crank
+    k.
+
     Parameters
     ----------
     n : int
@@ -163,9 +166,6 @@ def n_four_bar(
         Of each rod [m], [kg].
     angle : float
         Of the cranks at the start [rad]; at 0 and pi the motion forks.
-
-    Joints are crank0, coupler1, crank1, ...: coupler k (relative to crank k - 1) is pinned to crank
-    k.
 
     Raises
     ------
@@ -210,6 +210,9 @@ def scissor_lift(
 ) -> Assembly:
     """Scissor lift: crossed bars in stages, a platform on top; a roller on the ground lifts it.
 
+    Bars left1, left2, ... rise from the left, right1, ... from the right; each right bar turns on
+    the middle of its left one. The roller on the ground is driven.
+
     Parameters
     ----------
     stages : int
@@ -220,9 +223,6 @@ def scissor_lift(
         Of the platform and of each of the two rollers [kg].
     angle : float
         Of the bars above the horizontal at the start [rad].
-
-    Bars left1, left2, ... rise from the left, right1, ... from the right; each right bar turns on
-    the middle of its left one. The roller on the ground is driven.
 
     Raises
     ------

@@ -34,6 +34,9 @@ def spatial_slider_crank(
 ) -> Assembly:
     """Spatial slider crank (IFToMM benchmark): crank and slider along x, a rod askew between them.
 
+    Joints are slider, rod (a universal joint on the slider) and crank; the loop closes at a ball
+    joint between rod and crank, and the crank is driven.
+
     Parameters
     ----------
     crank, rod_length : float
@@ -44,9 +47,6 @@ def spatial_slider_crank(
         Of the crank at the start [rad], about x from the direction of z.
     crank_mass, rod_mass, slider_mass : float
         [kg]; moments of inertia are those of the benchmark.
-
-    Joints are slider, rod (a universal joint on the slider) and crank; the loop closes at a ball
-    joint between rod and crank, and the crank is driven.
 
     Raises
     ------
@@ -104,13 +104,13 @@ def bricard(length: float = 1.0, mass: float = 1.0, width: float = 0.1) -> Assem
 
     Six hinges hold five bodies: the count of freedoms is 0, and one row depends on the others.
 
+    Joints are hinge1 to hinge5, all 0 where the rods lie along the edges of a cube; the loop closes
+    at a sixth hinge.
+
     Parameters
     ----------
     length, mass, width : float
         Of each rod, which has a square section [m], [kg].
-
-    Joints are hinge1 to hinge5, all 0 where the rods lie along the edges of a cube; the loop closes
-    at a sixth hinge.
 
     Raises
     ------
@@ -154,6 +154,9 @@ def flyball_governor(
 ) -> Assembly:
     """Flyball governor: two arms with balls on a spindle, and links that lift a collar.
 
+    Joints are spindle (about z), collar (along z), left and right: positive angles lower the balls.
+    The spindle is driven.
+
     Parameters
     ----------
     arm, link, height, offset : float
@@ -163,9 +166,6 @@ def flyball_governor(
         [kg]; arms and links are light.
     angle : float
         Of the arms below the horizontal at the start [rad].
-
-    Joints are spindle (about z), collar (along z), left and right: positive angles lower the balls.
-    The spindle is driven.
 
     Raises
     ------

@@ -41,6 +41,8 @@ def planar_chain(
     """Chain of n links in the vertical x-z plane, joints about -y: q = 0 lies along x, positive
     angles rise.
 
+    Joints are q1..qn, links link1..linkn, the end a frame "tip".
+
     Parameters
     ----------
     n : int
@@ -50,8 +52,6 @@ def planar_chain(
     com, inertia : number or sequence, optional
         Distance of the centre of mass from the joint [m] and moment of inertia about it [kg m^2];
         by default those of a uniform thin rod, length/2 and mass length^2 / 12.
-
-    Joints are q1..qn, links link1..linkn, the end a frame "tip".
 
     Raises
     ------
@@ -107,6 +107,9 @@ def random_tree(seed: int, n: int = 8, joints: str | Sequence[str] = "every") ->
     """Random branched tree with physically possible inertias: the fixture of this package's own
     tests.
 
+    Axes are oblique, aligned and of length other than 1; origins turned, some by quarter turns;
+    branches, fixed links, springs, friction, rotors and named frames occur.
+
     Parameters
     ----------
     seed : int
@@ -116,9 +119,6 @@ def random_tree(seed: int, n: int = 8, joints: str | Sequence[str] = "every") ->
     joints : sequence of joint types, or 'every'
         What to draw from: names of JOINT_TYPES, 'follower' (mimic) and 'custom'. With 'every' the
         first joints are one of each kind, in random order.
-
-    Axes are oblique, aligned and of length other than 1; origins turned, some by quarter turns;
-    branches, fixed links, springs, friction, rotors and named frames occur.
 
     Raises
     ------

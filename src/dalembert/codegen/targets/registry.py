@@ -24,6 +24,9 @@ class Target(Protocol):
     ) -> dict[str, str]:
         """Name -> text of files that hold one function, all of them ASCII.
 
+        The function says whether inputs and results are finite, by a status (see CODES in
+        `codegen.program`) or, of `llvm`, as kernels do.
+
         Parameters
         ----------
         program : Program
@@ -36,9 +39,6 @@ class Target(Protocol):
         prefix : str
             Text that public names and names of files begin with: letters, digits and underscores,
             or nothing.
-
-        The function says whether inputs and results are finite, by a status (see CODES in
-        `codegen.program`) or, of `llvm`, as kernels do.
 
         Raises
         ------

@@ -38,6 +38,8 @@ def planar_chain(
     """Planar chain on a fixed hinge: x down, y horizontal, q_i the absolute angle of link i from
     the downward vertical.
 
+    Any number may be an expression.
+
     Parameters
     ----------
     m, L : sequences of n numbers
@@ -49,8 +51,6 @@ def planar_chain(
         m L^2 / 12.
     g : number
         Acceleration of gravity [m/s^2].
-
-    Any number may be an expression.
 
     Raises
     ------

@@ -37,6 +37,9 @@ def nonnatural(
 
         L = 1/2 qd^T A(q) qd + a(q, t)^T qd + L0(q, t),    A and a first part of L0 of the system given
 
+    Both are called once, with symbols; their derivatives are exact. H is then Jacobi's integral,
+    not T + Pi.
+
     Parameters
     ----------
     system : Mechanism or PlanarChain
@@ -44,9 +47,6 @@ def nonnatural(
         a(q, t): one number per velocity [kg m^2/s, kg m/s]; written with da.sin, da.where, ...
     L0 : callable, optional
         L0(q, t) [J], added to the system's.
-
-    Both are called once, with symbols; their derivatives are exact. H is then Jacobi's integral,
-    not T + Pi.
 
     Raises
     ------

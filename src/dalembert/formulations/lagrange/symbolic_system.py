@@ -69,6 +69,8 @@ def lagrangian_system(
 
         d/dt dL/dqd - dL/dq = Q(q, qd, t) + tau
 
+    Symbols that L and Q use besides, of the current graph, are the system's `parameters`.
+
     Parameters
     ----------
     L : callable
@@ -79,8 +81,6 @@ def lagrangian_system(
         Names ('x theta'), or a number of coordinates.
     forces : callable, optional
         Q(q, qd, t): generalized forces that have no potential, one per coordinate.
-
-    Symbols that L and Q use besides, of the current graph, are the system's `parameters`.
 
     Returns
     -------

@@ -38,6 +38,8 @@ from dalembert.spatial.vectors import Matrix, Vector, axial
 class Custom(JointType):
     """Joint of any one to six freedoms.
 
+    The motion subspace is found by derivatives: column j is (vee(R^T dR/dq_j); R^T dp/dq_j).
+
     Parameters
     ----------
     function : callable
@@ -48,8 +50,6 @@ class Custom(JointType):
     coordinates : tuple of str
         Names of the coordinates; velocities are their rates. A name with 'angle' in it is an angle
         [rad].
-
-    The motion subspace is found by derivatives: column j is (vee(R^T dR/dq_j); R^T dp/dq_j).
 
     Examples
     --------
