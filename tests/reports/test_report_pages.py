@@ -95,7 +95,7 @@ def test_names_from_files_are_text_and_nothing_else(pages):
 
 def test_limits_that_a_run_passes_are_told_in_numbers_and_words(pages):
     text = "".join(Reader(pages[1].read_text(encoding="utf-8")).text)
-    assert "2 limits passed of 6" in text and "passed" in text
+    assert "2 of 6 limits passed" in text and "passed" in text
     arm = named(["base", "upper", "lower", "shoulder", "elbow", "arm"])
     run = da.simulate(arm, [0.9, 0], [2.0, 0], 0.1)
     peaks = {(p.name, p.kind): p for p in limits_of(run)}

@@ -103,9 +103,11 @@ class Freedoms:
         return self.dof
 
     def __str__(self) -> str:
+        rows, velocities = len(self.rows), self.velocities
         lines = [
             f"{self.name}: {self.dof} degree{'s' * (self.dof != 1)} of freedom",
-            f"  {self.velocities} velocities, {len(self.rows)} rows of rank {self.rank} "
+            f"  {velocities} velocit{'ies' if velocities != 1 else 'y'}, "
+            f"{rows} row{'s' * (rows != 1)} of rank {self.rank} "
             f"(Gruebler's count: {self.gruebler})",
         ]
         if self.configuration_dof != self.dof:

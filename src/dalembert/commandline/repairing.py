@@ -68,7 +68,7 @@ def _with_line(finding: Finding) -> str:
 
 def _summary(repair: Repair, written: Path | None) -> str:
     if not repair.changes:
-        return "nothing to repair" + (f", {_left(repair)}" if repair.left else "")
+        return f"nothing repaired, {_left(repair)}" if repair.left else "nothing to repair"
     count = len(repair.changes)
     changed = f"{count} change{'s' * (count != 1)}"
     where = f"written to {safe(written)}" if written else "nothing written: -o FILE or --write does"

@@ -160,7 +160,7 @@ def _checked(given: Any, where: str) -> DHParameters:
     if isinstance(given, Mapping):
         for key in given:
             if key not in DHParameters._fields:
-                raise UnknownNameError(f"parameter in {where}", key, DHParameters._fields)
+                raise UnknownNameError(f"parameter of {where}:", key, DHParameters._fields)
         row = DHParameters(**given)
     else:
         expected = "(a, alpha, d, theta) or (a, alpha, d, theta, joint)"
@@ -168,7 +168,7 @@ def _checked(given: Any, where: str) -> DHParameters:
         if len(entries) not in (4, 5):
             raise ReadError(f"{where} is {given!r}; expected {expected}.")
         row = DHParameters(*entries)
-    check_choice(f"joint in {where}", row.joint, tuple(JOINTS))
+    check_choice(f"joint of {where}:", row.joint, tuple(JOINTS))
     hint = "It is added to theta (revolute) or d (prismatic) by itself: give its offset there, mostly 0"
     a, alpha, d, theta = (
         constant_value(x, f"{where}, {name}", hint, angle=name in ("alpha", "theta"))

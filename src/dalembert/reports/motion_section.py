@@ -55,7 +55,9 @@ def motion_section(mechanism: Mechanism, run: Any, q: Any, t: float | None) -> R
     except DalembertError as error:
         return ReportSection(KEY, TITLE, paragraph(f"No motion is shown: {error}"))
     passed = sum(peak.is_passed for peak in limits)
-    words = f"motion: {counted(passed, 'limit')} passed of {len(limits)}" if limits else ""
+    words = (
+        f"motion: {passed or 'none'} of {counted(len(limits), 'limit')} passed" if limits else ""
+    )
     provenance = Provenance(
         "Motion",
         f"da.simulate, method {motion.run.method}, step {motion.run.h:g} s, "

@@ -78,7 +78,7 @@ def picture_meshes(mechanism: Mechanism, most: int) -> PictureMeshes:
     is_fault = bool(remarks or files.refused)
     remarks += [f"{finding.what}: {finding.why}" for finding in files.findings()]
     if is_fault:
-        warnings.warn(f"shapes are drawn for meshes: {' '.join(remarks)}", DalembertWarning, 2)
+        warnings.warn(f"meshes are drawn as plain shapes: {' '.join(remarks)}", DalembertWarning, 2)
     shown = frozenset(surface.body for surface in surfaces)
     return PictureMeshes(_shared(surfaces, most), shown, tuple(remarks))
 
