@@ -182,6 +182,14 @@ def test_the_platform_of_a_stewart_robot_stands_level_above_its_legs():
     assert 0.3 < q[6] < 1.5 and (q == posture(platform)).all()
 
 
+def test_rails_begin_at_their_joints():
+    far = da.Limits(lower=(0.4,), upper=(1.0,))
+    slide, hinge = cart_pole().joints
+    rail, = of(replace(cart_pole(), joints=(replace(slide, limits=far), hinge)), "ground", "rail")
+    start, end = rail.pose[0, 3] + np.array([-0.5, 0.5]) * rail.sizes[2]
+    assert start < 0 and end > 1.0
+
+
 def test_slides_of_a_body_that_floats_in_a_plane_have_no_rails():
     mover = da.Mechanism("mover", (da.Body("base"), da.Body("between"), da.Body("body", 1.0, (0, 0, 0), (0.01, 0, 0.02, 0, 0, 0.03))),
                          (da.Joint("x", da.Prismatic((1, 0, 0)), "base", "between"), da.Joint("z", da.Prismatic((0, 0, 1)), "between", "body")))

@@ -168,10 +168,14 @@ def _rail(joint: Joint, r: float, travel: tuple[float, float]) -> Solid:
 def _travel(
     sizes: Proportions, joint: Joint, travel: tuple[float, float] | None
 ) -> tuple[float, float]:
-    """The way of a slide [m]: its limits, else what is asked for, else a part of the reach."""
+    """The way of a slide [m]: its limits, else what is asked for, else a part of the reach; with 0, where
+    the rail is fastened.
+    """
     limits = _limits(joint)
-    if limits is not None and limits[1] - limits[0] < FARTHEST * sizes.reach:
-        return limits
+    if limits is not None:
+        low, high = min(limits[0], 0.0), max(limits[1], 0.0)
+        if high - low < FARTHEST * sizes.reach:
+            return low, high
     if travel is not None and travel[1] - travel[0] > sizes.near:
         return travel
     return -TRAVEL * sizes.reach, TRAVEL * sizes.reach
