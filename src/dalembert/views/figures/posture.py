@@ -116,7 +116,9 @@ def _is_chain(mechanism: Mechanism) -> bool:
 
 
 def _shown(joint: Joint, bend: float) -> float:
-    """The middle of a joint's limits; the bend where that is 0 or no limits are given."""
+    """The middle of a joint's limits, moved by the bend where links are in line there; the bend where
+    the middle is 0 or no limits are given.
+    """
     lower, upper = joint.limits.lower, joint.limits.upper
     if lower is None or upper is None:
         return bend
@@ -125,5 +127,12 @@ def _shown(joint: Joint, bend: float) -> float:
         return bend
     middle, half = (low + high) / 2, (high - low) / 2
     if abs(middle) > CENTRED * 2 * half:
+        if bend and abs(np.sin(middle)) < CENTRED:
+            return _within(middle + bend, middle, half)
         return middle if bend or not low <= 0 <= high else 0.0
-    return float(np.clip(bend, middle - 0.6 * half, middle + 0.6 * half))
+    return _within(bend, middle, half)
+
+
+def _within(value: float, middle: float, half: float) -> float:
+    """The value, or the nearest that is well within a range."""
+    return float(np.clip(value, middle - 0.6 * half, middle + 0.6 * half))
