@@ -20,7 +20,7 @@ pre { font: .9rem/1.5 ui-monospace, "DejaVu Sans Mono", monospace; white-space: 
 .film .axis { fill: none; stroke: var(--soft); } .film text { font: 12px system-ui, sans-serif; fill: var(--soft); }
 .motion { max-width: 46rem; } .film { display: block; width: 100%; height: auto; background: var(--card); border-radius: 10px; margin-top: .4rem; }
 .ghost { fill: var(--soft); fill-opacity: .11; } .way { fill: none; stroke: var(--doubt); stroke-width: 1.3; stroke-opacity: .8; }
-@media (max-width: 52rem) { header { grid-template-columns: minmax(0, 1fr); } header h1 { font-size: 1.7rem; } }
+@media (max-width: 52rem) { header { grid-template-columns: minmax(0, 1fr); } header h1 { font-size: 1.7rem; } tbody th { min-width: 8.5rem; } }
 @media print { header { grid-template-columns: 1fr 1fr; } .picture svg, .film { background: none; border: 1px solid var(--rule); } table { font-size: 7.5pt; } th, td { padding-right: .45rem; }
   .charts { grid-template-columns: 1fr 1fr; } .charts figure, .motion, .picture, .findings li { break-inside: avoid; } thead th { white-space: normal; } tbody th, td:not(.number) { overflow-wrap: anywhere; } }
 """
