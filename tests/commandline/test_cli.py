@@ -292,6 +292,12 @@ def test_equations_say_once_where_they_cannot_be_written(run, tmp_path):
     fails(run("equations", "scara", "-o", str(tmp_path / "no" / "x.txt")), 2, "there is no folder")
 
 
+def test_all_equations_as_text_end_with_the_meaning_of_names(run):
+    code, out, _ = run("equations", "cartpole")
+    assert code == 0 and re.search(r"^MZ2 +pole: m cz, grouped +kg m +0\.05$", out.split("Symbols\n")[1], re.MULTILINE)
+    assert "Symbols" not in run("equations", "cartpole", "--quantities", "gravity_vector")[1]
+
+
 def test_the_package_runs_as_a_module():
     done = subprocess.run([sys.executable, "-m", "dalembert", "--version"], capture_output=True, text=True, check=True)
     assert done.stdout == f"dalembert {da.__version__}\n"

@@ -111,7 +111,7 @@ def test_symbols_stay_symbols():
     ([], "standard", "the table has no rows"),
     ([(0, 0, 0)], "standard", "row 1 is (0, 0, 0); expected (a, alpha, d, theta)"),
     (["0 0 0 0"], "standard", "row 1 is '0 0 0 0'"),
-    ([{"alfa": 0}], "standard", "unknown parameter in row 1 'alfa' (known: a, alpha, d, theta, joint)."),
+    ([{"alfa": 0}], "standard", "unknown parameter of row 1: 'alfa' (known: a, alpha, d, theta, joint)."),
     ([{"alfa": 0}], "standard", "Did you mean 'alpha'?"),
     ([(0, 0, 0, 0, "revolut")], "standard", "Did you mean 'revolute'?"),
     ([(0, 0, 0, 0), (0, "pi/", 0, 0)], "standard", "row 2, alpha: a number is missing"),

@@ -99,6 +99,7 @@ def show_closed_forms(out: Console, mechanism: Mechanism, file: Path) -> list[Pa
     wrapped(out, "Equations in closed form, each entry compared with the compiled function", "bold")
     for text in da.equations(mechanism).text("gravity_vector").splitlines():
         wrapped(out, text)
+    wrapped(out, f"{file.name} says what each symbol is, and has the other equations.")
     # closed forms anew: named parts are numbered in the order in which they are asked for
     return [da.report(mechanism, file, without="speed")]
 

@@ -38,7 +38,7 @@ def show(
     budget: int,
     formulation: str,
 ) -> None:
-    """Print closed forms, or write a document if there is a file.
+    """Print closed forms, or write a document if there is a file. All of them as text have a legend.
 
     Raises
     ------
@@ -56,6 +56,8 @@ def show(
         if file is not None:
             eom.write(file, *names)
         text = "" if file is not None else FORMATS[form](eom, names)
+        if text and form == "text" and not quantities:
+            text += f"\n{eom.legend()}"
     if file is not None:
         line(out, file)
     else:
