@@ -347,3 +347,15 @@ def test_states_of_a_controller_are_a_vector():
 
     with pytest.raises(TypeError, match="control.states is 0.1: expected the initial values of the controller's states"):
         da.simulate(da.planar_chain(1), [0.1], [0], 0.1, control=Answers())
+
+
+def test_a_goal_that_looks_like_degrees_is_asked_about_once():
+    arm = da.planar_chain(2)
+    path = da.controllers.Quintic([[0, 0], [90, 45]], [0, 1])
+    for make in (
+        lambda: da.controllers.PD(arm, [90, 0], K_p=1.0, K_d=1.0), lambda: da.controllers.ComputedTorque(arm, path),
+        lambda: da.controllers.FeedForward(arm, da.controllers.Hold([0, 90]), K_p=1.0, K_d=1.0),
+    ):
+        with pytest.warns(da.errors.DalembertWarning, match="is at 90 rad, .* Are these degrees") as told:
+            make()
+        assert len(told) == 1

@@ -13,6 +13,7 @@ from dalembert.arguments import put, real_array
 from dalembert.errors import DalembertError, ModelError, ShapeError, public_names
 from dalembert.expr import array
 from dalembert.model.constraint import check_unconstrained
+from dalembert.model.units import ask_degrees
 from dalembert.purity.examine import check_arguments
 from dalembert.systems.kinds import is_system, system_of
 from dalembert.systems.system import System
@@ -176,6 +177,12 @@ def followed(
     return found[0], found[1], found[2]
 
 
+def ask_goal(system: System, q: np.ndarray) -> None:
+    """Warn if a posture to go to has an angle that looks like one in degrees."""
+    if system.mechanism is not None:
+        ask_degrees(system.mechanism, q)
+
+
 @dataclass(frozen=True, eq=False)
 class Tracking:
     """A mechanism and the reference that it follows: the base of the tracking controllers."""
@@ -220,4 +227,6 @@ class Tracking:
             )
         check_arguments(self.reference, "the reference", ("t",))
         put(self, **{name: gains(value, name, system.nv) for name, value in given.items()})
-        followed(self.reference, 0.0, system)
+        q, _, _ = followed(self.reference, 0.0, system)
+        points = getattr(self.reference, "points", None)  # of a path: its goal is not at its start
+        ask_goal(system, points if isinstance(points, np.ndarray) else q)

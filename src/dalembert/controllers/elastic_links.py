@@ -9,7 +9,7 @@ import numpy as np
 
 from dalembert.arguments import check_instance, put, real_array, vector
 from dalembert.compiled.static_deflection import static_deflection
-from dalembert.controllers.checks import check_drives, gains, named_arguments
+from dalembert.controllers.checks import ask_goal, check_drives, gains, named_arguments
 from dalembert.errors import ModelError, ShapeError, public_names
 from dalembert.model.mechanism import Mechanism
 from dalembert.systems.kinds import system_of
@@ -91,6 +91,7 @@ class ElasticPD:
         )
         system = system_of(self.mechanism)
         check_drives(system, np.concatenate([self.K_p + self.K_d, np.zeros(n)]))
+        ask_goal(system, start)
         found = static_deflection(self.mechanism, start)
         put(self, q_equilibrium=found.q, tau_ref=found.tau[:m])
 

@@ -9,7 +9,13 @@ from typing import Any
 import numpy as np
 
 from dalembert.arguments import put, vector
-from dalembert.controllers.checks import check_drives, gains, named_arguments, system_under
+from dalembert.controllers.checks import (
+    ask_goal,
+    check_drives,
+    gains,
+    named_arguments,
+    system_under,
+)
 from dalembert.errors import public_names
 from dalembert.systems.system import System
 
@@ -38,6 +44,7 @@ class SetPoint:
         put(self, K_p=gains(self.K_p, "K_p", nv), K_d=gains(self.K_d, "K_d", nv))
         check_drives(system, self.K_p + self.K_d)
         system.difference(self.q_ref, self.q_ref)  # checks its quaternions
+        ask_goal(system, self.q_ref)
 
     @cached_property
     def system(self) -> System:

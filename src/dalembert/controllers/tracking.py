@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from dalembert.controllers.checks import Tracking, followed, named_arguments
+from dalembert.arguments import put
+from dalembert.controllers.checks import Tracking, followed, gains, named_arguments
 
 
 @named_arguments
@@ -56,7 +57,8 @@ class ComputedTorque(Tracking):
 
     def __post_init__(self) -> None:
         self._check(k_p=self.k_p)
-        self._check(k_d=2 * np.sqrt(self.k_p) if self.k_d is None else self.k_d)
+        k_d = 2 * np.sqrt(self.k_p) if self.k_d is None else self.k_d
+        put(self, k_d=gains(k_d, "k_d", self.system.nv))
 
     def __call__(self, t: Any, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
         q_r, qd_r, qdd_r = followed(self.reference, t, self.system)
