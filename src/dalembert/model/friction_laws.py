@@ -15,11 +15,13 @@ class Stribeck(NamedTuple):
     with the joint's Coulomb friction F_c. Of a joint each is a number; for `simulate` a number for
     all joints, or {joint name: number}.
 
-    Parameters
+    Attributes
     ----------
-    static : ratio of friction at rest to F_c, at least 1
-    velocity : at which the difference has fallen to 1/e [rad/s, m/s]; 0: sliding friction is F_c at
-        any velocity
+    static : number or dict
+        Ratio of friction at rest to F_c, at least 1.
+    velocity : number or dict
+        Speed at which the difference has fallen to 1/e [rad/s, m/s]; 0: sliding friction is F_c at
+        any velocity.
 
     References
     ----------
