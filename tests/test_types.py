@@ -62,12 +62,14 @@ def test_the_same_script_runs(tmp_path, monkeypatch):
     assert (tmp_path / "run.csv").is_file() and results["spring"] == pytest.approx([-0.15]) and not results["failures"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("use", ["da.nonsense"])
 def test_misspelt_names_are_errors(tmp_path, use):
     said = checked(tmp_path, f"import dalembert as da\narm = da.planar_chain(2)\n{use}\n")
     assert "has no attribute" in said or "Module has" in said, said
 
 
+@pytest.mark.slow
 def test_modules_of_registries_have_the_interface_that_their_registry_asks_for(tmp_path):
     """They are imported by name, of which a checker of the package knows nothing."""
     listed = [("Target", "from dalembert.codegen.targets import {} as x", registry.MODULES.values()),

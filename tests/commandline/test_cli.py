@@ -44,6 +44,7 @@ def demo(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patched, contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
         for library in ("matplotlib", "xarray", "trimesh", "viser"):
             patched.setitem(sys.modules, library, None)
+        patched.setattr("dalembert.commandline.measurement.installed", lambda: ())
         code = cli.run(["demo", "-o", str(folder)])
     assert (code, err.getvalue()) == (0, "")
     return out.getvalue(), folder

@@ -34,11 +34,12 @@ def test_the_address_is_printed_and_control_c_ends_it(run, tmp_path, interrupted
 
 def test_control_c_ends_the_process_at_once_and_quietly(tmp_path):
     da.save(da.planar_chain(2), tmp_path / "arm.toml")
-    command = [sys.executable, "-m", "dalembert", "view", "arm.toml", "--no-open"]
-    process = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    assert process.stdout.readline().startswith("http://127.0.0.1:")
-    process.send_signal(signal.SIGINT)
-    _, err = process.communicate(timeout=20)
+    heard = "import os, signal, sys; signal.signal(signal.SIGINT, signal.SIG_DFL); os.execv(sys.argv[1], sys.argv[1:])"
+    command = [sys.executable, "-c", heard, sys.executable, "-m", "dalembert", "view", "arm.toml", "--no-open"]
+    with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stdout.readline().startswith("http://127.0.0.1:")
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=20)
     assert process.returncode in (0, 130) and err == ""
 
 

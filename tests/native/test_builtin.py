@@ -70,7 +70,7 @@ def test_every_kind_of_vector_gives_the_same(dynamics, vectors, convert):
     ((0, 1, 2, 2), {}, TypeError, "external_forces is a sequence"),
     ((0, 1, "nan"), {}, ValueError, "qdd has the entry nan at index 1"),
     ((0, 1, 2), {"output": None}, TypeError, "got an unexpected keyword argument 'output'"),
-    ((0, 1, "complex"), {}, TypeError, "qdd holds complex128"),
+    ((0, 1, "complex"), {}, TypeError, "qdd holds complex numbers"),
     ((0, 1, "text"), {}, (TypeError, ValueError), "qdd"),
     ((0, 1, None), {}, (TypeError, ValueError), "qdd"),
 ])
@@ -279,7 +279,7 @@ def test_refused_calls_leave_no_reference_behind():
     bad[7, 1] = np.inf
 
     def calls():
-        for _ in range(50):
+        for _ in range(20):
             f(q, qd), f(q, qd, out=out), both(q, qd), f(q[0], qd[0])
             for arguments in ((q, bad), (q, qd[:3])):
                 with pytest.raises(ValueError):
@@ -294,7 +294,7 @@ def test_refused_calls_leave_no_reference_behind():
         memory.append(tracemalloc.get_traced_memory()[0])
     tracemalloc.stop()
     assert [sys.getrefcount(x) for x in (q, qd, bad, out)] == before
-    assert np.diff(memory).min() < 3000                    # 50 lost results would take 30 000 bytes
+    assert np.diff(memory).min() < 3000                    # 20 lost results would take 12 000 bytes
 
 
 def test_single_precision():

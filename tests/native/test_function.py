@@ -139,7 +139,7 @@ def test_out_is_filled_and_may_overlap_inputs():
     (lambda f: f(Q, speed=QD), TypeError, "given: 1 by position, speed"),
     (lambda f: f(Q[:, :2], QD), da.ShapeError, r"q has shape \(9, 2\), expected \(3,\) or \(N, 3\)"),
     (lambda f: f(Q[:2], QD), da.ShapeError, "different numbers of rows: q 2, qd 9"),
-    (lambda f: f(Q + 0j, QD), TypeError, "q holds complex128"),
+    (lambda f: f(Q + 0j, QD), TypeError, "q holds complex numbers"),
     (lambda f: f.jacobian("p"), da.UnknownNameError, "unknown input 'p' .known: q, qd."),
     (lambda f: f.gradient("q").gradient("q"), da.ShapeError, r"energy_gradient_q returns shape \(3,\), expected one number"),
     (lambda f: f.source("fortran"), da.UnknownNameError, "unknown target 'fortran' .known: c, numpy, llvm"),
