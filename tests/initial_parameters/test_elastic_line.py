@@ -101,6 +101,7 @@ def test_one_pass_with_lagged_axial_force_aligns_the_links_once_more():
         example(1e-3, 2.0, passes=1)
 
 
+@pytest.mark.slow
 def test_passes_come_together():
     errors = [np.abs(planar(example(5e-3, 0.5, 20, n)) - planar(example(5e-3, 0.5, 20, 8))).max() for n in (1, 2, 4)]
     assert errors[0] > 1e-4 and errors[2] < 1e-6 < errors[1] < errors[0]
@@ -148,6 +149,7 @@ def test_slow_motion_is_that_of_modes(case, moments, tolerance):
     np.testing.assert_allclose(run.q[-1], modal, rtol=0, atol=tolerance * np.abs(modal).max())
 
 
+@pytest.mark.slow
 def test_three_methods_agree_in_slow_small_motion():
     """The source's equations, floating frames of the second order, and exact beams: what they drop is of the second order."""
     arm, t = row(**PLANAR, modes={"bend_z": 2}), 0.2

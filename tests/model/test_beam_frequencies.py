@@ -124,6 +124,7 @@ def test_two_links_in_a_line_are_one_beam():
     np.testing.assert_allclose(frequencies(mechanism({"bend_y": 14}, load=load, **beam)), stored["check_2l_beam_omega"][:3], rtol=1e-9)
 
 
+@pytest.mark.slow
 def test_turning_cantilever():
     """Flap and lag about the steady turn, by the stiffness of second-order kinematics; first order loses the stiffening."""
     table = reference("beams", "rotating_cantilever")["table"]
