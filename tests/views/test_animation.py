@@ -30,6 +30,12 @@ def data_of(page):
     return json.loads(re.search(r"^const run = (.*);$", page, re.MULTILINE)[1])
 
 
+def unpacked(rows):
+    """The numbers of packed rows."""
+    steps = np.frombuffer(b64decode(rows["steps"]), "<u2").reshape(*rows["shape"], -1)
+    return rows["low"] + rows["step"] * steps
+
+
 def frames_of(gif):
     """Pictures (K, H, W, 3) of a GIF and for how long each is shown [ms]."""
     from PIL import Image
@@ -50,19 +56,19 @@ def test_the_page_holds_placements_and_centres_of_mass(name, request, tmp_path):
     run = request.getfixturevalue(name)
     found, m = data_of(run.animate(tmp_path / "r.html").read_text(encoding="utf-8")), run.mechanism
     assert found["names"] == list(m.frame_names) and found["times"] == run.times.tolist()
-    frames, = np.array(found["frames"])
+    frames, = unpacked(found["frames"])
     for k, frame in enumerate(m.frame_names):
         T = da.placement(m, run.q, frame)
-        shown = frames[:, k].reshape(-1, 4, 3)      # origin, then axes
-        np.testing.assert_allclose(shown[:, 0], T[:, :3, 3], atol=1e-5 * abs(frames).max())
-        np.testing.assert_allclose(shown[:, 1:], T[:, :3, :3].transpose(0, 2, 1), atol=1e-5 * abs(frames).max())
+        exact = np.concatenate([T[:, :3, 3], T[:, :3, 0], T[:, :3, 1]], axis=1)      # origin, then two axes
+        np.testing.assert_allclose(frames[:, k], exact, atol=2e-5 * abs(frames).max())
     tree, _, _ = m.at()
     moved = {b.name for b in m.bodies if tree.place[b.name][0] != 0}      # others do not count in center_of_mass
     joined = {(found["names"][a], found["names"][b]) for a, b in found["sticks"]}
     assert {(j.parent, j.child) for j in m.joints if j.type.name != "free"} <= joined
     moving = [(w, k) for k, w in enumerate(found["weights"]) if found["names"][w[0]] in moved]
-    mean = sum(w[1] * np.array(found["masses"][0])[:, k] for w, k in moving) / sum(w[1] for w, _ in moving)
-    np.testing.assert_allclose(mean, da.center_of_mass(m, run.q), atol=2e-5 * abs(frames).max())
+    axes = np.stack([frames[..., 3:6], frames[..., 6:9], np.cross(frames[..., 3:6], frames[..., 6:9])], axis=-1)
+    mean = sum(w[1] * (frames[:, w[0], :3] + axes[:, w[0]] @ found["masses"][0][k]) for w, k in moving) / sum(w[1] for w, _ in moving)
+    np.testing.assert_allclose(mean, da.center_of_mass(m, run.q), atol=5e-5 * abs(frames).max())
 
 
 def test_between_records_the_figure_goes_the_shortest_way(tree):
@@ -107,11 +113,12 @@ def test_the_page_is_whole_and_needs_nothing_else(one, tmp_path):
 
 def test_a_page_of_several_trajectories_holds_the_first_of_them(several, tmp_path):
     found = data_of(several.animate(tmp_path / "r.html", speed=0.3).read_text(encoding="utf-8"))
-    assert (len(found["frames"]), found["speed"]) == (3, 0.3)
-    np.testing.assert_allclose(np.array(found["frames"])[2, :, -1, :3], da.placement(several.mechanism, several.q[2], "tip")[:, :3, 3],
+    frames = unpacked(found["frames"])
+    assert (len(frames), found["speed"]) == (3, 0.3)
+    np.testing.assert_allclose(frames[2, :, -1, :3], da.placement(several.mechanism, several.q[2], "tip")[:, :3, 3],
                                atol=1e-4)
     many = da.simulate(da.planar_chain(1), np.linspace(0, 1, 12)[:, None], [0], 0.1, record=0.05)
-    assert len(data_of(many.animate(tmp_path / "m.html").read_text())["frames"]) == 8
+    assert len(data_of(many.animate(tmp_path / "m.html").read_text())["masses"]) == 8
 
 
 def test_long_runs_are_thinned_out_in_the_page(tmp_path):
@@ -124,8 +131,8 @@ def test_the_page_holds_solids_of_its_bodies_and_the_camera_of_a_planar_motion(o
     found = data_of(one.animate(tmp_path / "r.html").read_text(encoding="utf-8"))
     assert {found["names"][s["body"]] for s in found["solids"]} == {"base", "link1", "link2", "link3"}
     link = next(s for s in found["solids"] if found["names"][s["body"]] == "link2")
-    steps = np.frombuffer(b64decode(link["vertices"]), "<u2")
-    assert steps.max() * link["step"] == pytest.approx(1.05, abs=0.05)
+    vertices = unpacked(link["vertices"])
+    assert np.ptp(vertices, axis=0).max() == pytest.approx(1.05, abs=0.05)
     np.testing.assert_allclose(found["view"], [-np.pi / 2, 0], atol=1e-12)
     assert found["planar"] and found["step"] == 0.5 and [label for label, _ in found["labels"]] == ["q1", "q2", "q3", "tip"]
 
@@ -166,6 +173,10 @@ def test_the_arm_fills_the_stage_and_moves_in_a_browser(is_glass, one, browser, 
         path.write_text(text.replace('getContext("webgl"', 'getContext("none"'), encoding="utf-8")
     with open_page(browser, f"{path.as_uri()}#0", dark=is_glass, width=900, height=600) as page:
         assert page.evaluate("program !== null") == is_glass
+        placed = np.array(page.evaluate("run.frames[0].map(frames => frames.at(-1))")).reshape(-1, 4, 3)
+        T = da.placement(one.mechanism, one.q, "tip")[:, :3]
+        np.testing.assert_allclose(placed, T.transpose(0, 2, 1)[:, [3, 0, 1, 2]], atol=1e-4)
+        np.testing.assert_allclose(page.evaluate("run.times.map((_, k) => centreOf(0, k, 2))"), figure_of(one, one.times).masses[0, :, 2], atol=1e-4)
         assert max(page.evaluate(STAGE)) > 0.6
         before = page.evaluate("view.toDataURL()")
         page.evaluate("document.activeElement.blur()")

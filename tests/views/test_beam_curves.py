@@ -51,7 +51,7 @@ def test_deflections_are_magnified_on_request(run, tmp_path):
     assert (large @ straight)[-1] < (plain @ straight)[-1] < 0.8
     page = run.animate(tmp_path / "r.html", magnify=4).read_text(encoding="utf-8")
     data = json.loads(re.search(r"const run = (\{.*\});", page)[1])
-    assert "deflections x 4" in page and np.shape(data["beams"])[2:] == (1, 17, 3)
+    assert "deflections x 4" in page and data["beams"]["shape"][2:] == [1, 17]
     for magnify in (0, -1, float("nan")):
         with pytest.raises(ValueError, match="magnify"):
             run.animate(tmp_path / "r.html", magnify=magnify)

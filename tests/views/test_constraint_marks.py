@@ -75,7 +75,7 @@ def test_the_page_holds_the_marks(four_bar, tmp_path):
     page = four_bar.animate(tmp_path / "run.html").read_text(encoding="utf-8")
     found = json.loads(re.search(r"^const run = (.*);$", page, re.MULTILINE)[1])
     figure = figure_of(four_bar, four_bar.times)
-    assert found["closed"] == figure.closed and found["rods"] == [] and len(found["frames"][0][0]) == len(found["names"]) + 2
+    assert found["closed"] == figure.closed and found["rods"] == [] and found["frames"]["shape"][2] == len(found["names"]) + 2
     assert max(max(pair) for pair in found["sticks"]) == len(found["names"]) + 1
 
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -60,17 +60,6 @@ class StickFigure(NamedTuple):
     def points(self) -> np.ndarray:
         """All points (N, K, F + B, 3) [m]."""
         return np.concatenate([self.frames[..., :3], self.masses], axis=2)
-
-    def as_json(self) -> dict[str, Any]:
-        """The same as lists, numbers to 1e-5 of the largest."""
-        return {
-            **self._asdict(),
-            "times": self.times.tolist(),
-            "frames": _rounded(self.frames),
-            "masses": _rounded(self.masses),
-            "floors": [_rounded(corners) for corners in self.floors],
-            "beams": _rounded(self.beams),
-        }
 
 
 def figure_of(
@@ -213,11 +202,3 @@ def _tip(points: np.ndarray) -> int:
     """The point that comes farthest round; of equals the last, which hangs on the others."""
     reach = np.linalg.norm(np.ptp(points, axis=1), axis=-1).max(axis=0)
     return int(np.flatnonzero(reach >= reach.max() * (1 - 1e-9))[-1])
-
-
-def _rounded(values: np.ndarray) -> list[Any]:
-    """Numbers to 1e-5 of the largest, as short texts in JSON."""
-    largest = float(np.abs(values).max(initial=0.0))
-    return values.round(
-        5 if largest == 0 else max(0, 5 - int(np.floor(np.log10(largest))))
-    ).tolist()

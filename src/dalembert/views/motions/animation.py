@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from dalembert.results.run import Run
 
 PAGES, FILMS = (".html", ".htm"), (".gif", ".mp4")
-MOST_RECORDS, MOST_NUMBERS = 1000, 1_500_000  # in a page: records beyond are thinned out
+MOST_RECORDS, MOST_NUMBERS = 1001, 1_500_000  # in a page: records beyond are thinned out
 MOST_KNOTS = 100_000  # records that a film goes through
 MOST_PICTURES = {".gif": 1500, ".mp4": 10_000}  # in a film; Pillow holds all of a GIF in memory
 FPS, FASTEST_GIF = 30.0, 50.0  # pictures per second; players slow down what is faster
@@ -127,7 +127,7 @@ def _write_page(run: Run, path: Path, speed: float, trace: str | None, magnify: 
     together = 1 if run.q.ndim == 2 else min(len(run.q), MOST_TOGETHER)
     places = len(m.frame_names) + len(ConstraintMarks.of(m).places)
     curves = POINTS * len(m.elastic_bodies)
-    numbers = together * (12 * places + 3 * (len(m.bodies) + curves))
+    numbers = together * (9 * places + 3 * curves)
     count = min(len(run.times), MOST_RECORDS, max(2, MOST_NUMBERS // numbers))
     chosen = np.unique(np.linspace(0, len(run.times) - 1, count).round().astype(int))
     figure = figure_of(run, run.times[chosen], trace, magnify)

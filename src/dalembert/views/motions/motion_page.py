@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import json
 import re
-from base64 import b64encode
 from collections.abc import Sequence
 from pathlib import Path
 from typing import (
@@ -23,6 +22,10 @@ from dalembert.closed_forms.printing.markup import (
 from dalembert.displays import visible
 from dalembert.model.mechanism import Mechanism
 from dalembert.views.figures.stick_figure import StickFigure
+from dalembert.views.motions.packed_numbers import (
+    packed,
+    whole_numbers,
+)
 from dalembert.views.pictures.drawn_shapes import (
     DrawnShape,
     Fineness,
@@ -60,7 +63,6 @@ if TYPE_CHECKING:
 
 SIDES = 18  # of a round solid
 FINENESS = Fineness(((10_000, SIDES),), 14_000)
-STEPS = 2**16 - 1  # across a surface: places of its vertices
 SAMPLES = 60  # configurations that the ground must reach below
 ALONG_Z = np.array([[0.0, 0.0, -0.5], [0.0, 0.0, 0.5]])  # a rod of unit length [m]
 PICTURE = 640  # width of the picture without scripts [pixels]
@@ -71,7 +73,7 @@ def write_page(run: Run, figure: StickFigure, path: Path, title: str, speed: flo
     mechanism = run.own_mechanism()
     q = finite(run)
     shapes = drawn_shapes(mechanism, FINENESS, ranges_of(mechanism, q))
-    data = {**figure.as_json(), **page_data(mechanism, shapes.shapes, q), "speed": speed}
+    data = {**motion_data(figure), **page_data(mechanism, shapes.shapes, q), "speed": speed}
     summary = "\n".join([run.summary(), *shapes.remarks])
     text = json.dumps(data, separators=(",", ":")).replace("<", "\\u003c")  # ends no script
     page = Path(__file__).with_name("animation.html").read_text(encoding="utf-8")
@@ -89,6 +91,24 @@ def finite(run: Run) -> np.ndarray:
     """Coordinates (K, nq) of all trajectories, of the records that they have."""
     q = run.q.reshape(-1, run.q.shape[-1])
     return np.asarray(q[np.isfinite(q).all(axis=1)])
+
+
+def motion_data(figure: StickFigure) -> dict[str, Any]:
+    """A figure as data: of its frames origins and two axes, of its centres of mass the places
+    (N, B, 3) in their frames.
+    """
+    carried_by = np.array([frame for frame, _ in figure.weights], dtype=int)
+    carriers = figure.frames[:, 0, carried_by]
+    axes = carriers[..., 3:].reshape(*carriers.shape[:2], 3, 3)
+    arms = figure.masses[:, 0] - carriers[..., :3]
+    return {
+        **figure._asdict(),
+        "times": figure.times.tolist(),
+        "frames": packed(figure.frames[..., :9]),
+        "masses": np.einsum("nbij,nbj->nbi", axes, arms).tolist(),
+        "floors": [corners.tolist() for corners in figure.floors],
+        "beams": packed(figure.beams),
+    }
 
 
 def page_data(mechanism: Mechanism, shapes: Sequence[DrawnShape], q: np.ndarray) -> dict[str, Any]:
@@ -159,17 +179,5 @@ def _shape(shape: DrawnShape, names: Sequence[str]) -> dict[str, Any]:
 
 
 def _surface(vertices: np.ndarray, faces: np.ndarray) -> dict[str, Any]:
-    """Vertices in steps from a corner, and faces, in rows of 16 bits in base64."""
-    low = vertices.min(axis=0)
-    step = float(np.ptp(vertices, axis=0).max()) / STEPS or 1.0
-    return {
-        "low": low.tolist(),
-        "step": step,
-        "vertices": _base64(np.rint((vertices - low) / step)),
-        "faces": _base64(faces),
-    }
-
-
-def _base64(numbers: np.ndarray) -> str:
-    """Whole numbers from 0 to 2^16 - 1 as text."""
-    return b64encode(numbers.astype("<u2").tobytes()).decode()
+    """Vertices (V, 3) and faces (F, 3) as data."""
+    return {"vertices": packed(vertices), "faces": whole_numbers(faces)}
