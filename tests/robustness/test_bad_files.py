@@ -248,6 +248,13 @@ def test_missing_or_unknown_part_is_named(case, tmp_path):
     refused(text, tmp_path, message, line)
 
 
+def test_names_given_twice_hide_no_names_that_do_not_exist():
+    text = arm(link("b"), joint(child="b"), joint("k", parent="b", child="tool"))
+    with pytest.raises(da.ModelError) as error:
+        da.load(text)
+    assert [re.findall("used 2 times|'tool', which", finding.why) for finding in error.value.findings] == [["used 2 times"], ["'tool', which"]]
+
+
 @pytest.mark.parametrize("case", MODEL)
 def test_parts_that_form_no_tree_are_named(case, tmp_path):
     text, message, line = MODEL[case]

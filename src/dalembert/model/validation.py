@@ -73,7 +73,8 @@ def structure(
     if len(bodies) > MAX_LINKS:
         why = f"it has {len(bodies)} links, the limit MAX_LINKS is {MAX_LINKS}."
         return [_of_mechanism(name, why, "Split it.")]
-    faults = _name_faults(bodies, joints, frames) or _connection_faults(name, bodies, joints)
+    faults = _name_faults(bodies, joints, frames) + _connection_faults(bodies, joints)
+    faults = faults or _tree_faults(name, bodies, joints)
     for joint in joints:
         faults += _joint_faults(joint)
     return faults or _follower_faults(joints) + _motor_faults(joints)
@@ -215,10 +216,8 @@ def _name_faults(
     return faults
 
 
-def _connection_faults(
-    mechanism: str, bodies: Sequence[Body], joints: Sequence[Joint]
-) -> list[Finding]:
-    """Faults of the joints' bodies; where there are none, of the tree that they should make."""
+def _connection_faults(bodies: Sequence[Body], joints: Sequence[Joint]) -> list[Finding]:
+    """Faults of the joints' bodies."""
     faults: list[Finding] = []
     names = {b.name for b in bodies}
     joint_to: dict[str, Joint] = {}
@@ -231,7 +230,7 @@ def _connection_faults(
         if joint.parent == joint.child:
             why = f"it connects body {joint.child!r} to itself."
             faults.append(_of_joint(joint, why, "Name another parent."))
-        elif joint.child in joint_to:
+        elif joint.child in joint_to and joint.name != joint_to[joint.child].name:
             first = joint_to[joint.child].name
             why = f"it is the child of joints {first!r} and {joint.name!r}."
             fix = (
@@ -240,7 +239,7 @@ def _connection_faults(
             )
             faults.append(Finding("error", f"body {joint.child!r}", why, fix, joint.source))
         joint_to.setdefault(joint.child, joint)
-    return faults or _tree_faults(mechanism, bodies, joints)
+    return faults
 
 
 def _tree_faults(mechanism: str, bodies: Sequence[Body], joints: Sequence[Joint]) -> list[Finding]:
