@@ -218,7 +218,8 @@ def repair(
 
     Elements given twice, missing axes and limits, exchanged limits, and impossible inertias, which
     become the nearest possible ones of the same mass. Comments and layout stay. Prints the changes,
-    a diff, and the errors and warnings that are left; writes nothing unless asked.
+    a diff, and the errors and warnings that are left; writes nothing unless asked. Exit 1 if errors
+    are left.
     """
     from dalembert.commandline.repairing import repaired, show
     from dalembert.commandline.typed_vectors import typed_numbers
@@ -235,6 +236,8 @@ def repair(
         except OSError as error:
             raise UsageError(f"cannot write {str(target)!r}: {error.strerror}.") from None
     show(_console(), found, target)
+    if any(finding.severity == "error" for finding in found.left):
+        raise SystemExit(FAILED)
 
 
 @app.command

@@ -36,6 +36,13 @@ def test_repair_writes_where_it_is_asked_to(run, file, tmp_path):
     assert run("repair", file)[1].startswith("nothing to repair")
 
 
+def test_errors_that_are_left_are_exit_1(run, tmp_path):
+    file = tmp_path / "arm.urdf"
+    file.write_text(FAULTS.replace('link="base"', 'link="bse"'), encoding="utf-8")
+    code, out, _ = run("repair", file)
+    assert code == 1 and "nothing repaired" in out and "'bse', which does not exist" in out
+
+
 def test_masses_are_given_and_moments_follow_from_shapes(run, tmp_path):
     """Also without <inertial> or <mass>, and in turned axes; what is written is what `repaired` gives."""
     file, whole = tmp_path / "a.urdf", tmp_path / "whole.urdf"
