@@ -11,6 +11,8 @@ ELSEWHERE = {  # names of other tools in small letters, and the names here; "" h
     "aba": "forward_dynamics",
     "accel": "forward_dynamics",
     "bdf": "rodas5p",
+    "christoffel": "lagrange",
+    "christoffel_symbols": "lagrange",
     "crba": "mass_matrix",
     "dof": "nv",
     "euler": "explicit_euler",
