@@ -45,6 +45,16 @@ def test_an_error_names_the_file_that_was_asked_for(tmp_path):
         pass
 
 
+def test_a_file_that_may_not_be_written_to_is_not_replaced(tmp_path, monkeypatch):
+    file = tmp_path / "arm.urdf"
+    file.write_text("before")
+    file.chmod(0o444)
+    monkeypatch.setattr(os, "access", lambda path, mode: bool(os.stat(path).st_mode & stat.S_IWUSR))      # root may all
+    with pytest.raises(PermissionError, match="arm.urdf"), whole_file(file) as out:
+        out.write("after")
+    assert file.read_text() == "before" and os.listdir(tmp_path) == ["arm.urdf"]
+
+
 def test_a_folder_is_refused(tmp_path):
     with pytest.raises(OSError), whole_file(tmp_path):
         pass

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import secrets
 import shutil
@@ -22,6 +23,7 @@ def whole_file(path: Path, encoding: str = "utf-8") -> Iterator[TextIO]:
     Raises
     ------
     OSError
+        The file may not be written to; its folder takes no new file.
 
     Examples
     --------
@@ -38,6 +40,8 @@ def whole_file(path: Path, encoding: str = "utf-8") -> Iterator[TextIO]:
         with target.open("w", encoding=encoding, newline="") as out:
             yield out
         return
+    if target.exists() and not os.access(target, os.W_OK):  # a folder lets it be replaced all the same
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
     fresh = target.with_name(f".{secrets.token_hex(8)}.new")
     try:
         descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, MODE)
