@@ -6,6 +6,7 @@ import pytest
 import dalembert as da
 import oracles
 from dalembert.formulations.newton_euler import differentiated
+from dalembert.formulations.newton_euler.linearization import Linearization
 from dalembert.tracing.quantities import traced
 from formulations.test_tracing import locked_panda
 from model.test_validation import wrist
@@ -200,3 +201,12 @@ def test_a_singular_mass_matrix_is_an_error_not_infinite(function):
     straight = wrist().replace({"c.inertia[0,0]": 0.01, "c.inertia[1,1]": 0.01, "c.inertia[2,2]": 0.005})
     with pytest.raises(da.SingularMassMatrixError, match="joint 'j0' in row 1"):
         function(straight, [[0.3, 0.5, 0.1], [0.3, 0, 0.1]], [1, 1, 1], [1, 1, 1])
+
+
+def test_every_linear_model_prints():
+    free = da.linearize(da.planar_chain(1).replace({"gravity[2]": 0}), [0.0], [0.0], [0.0])
+    assert repr(free).startswith("x' = A x + B u, eigenvalues 0, 0 1/s\n")
+    no_rates = Linearization(free.A[:1, :1], free.B[:1]).of_mechanism(da.planar_chain(1), [0], [])      # rows hold all velocities
+    assert no_rates.states == ("q1",) and "q1 [rad]   0  |" in repr(no_rates)
+    no_numbers = Linearization(free.A * np.nan, free.B).of_mechanism(da.planar_chain(1))
+    assert repr(no_numbers) == "<Linearization: A (2, 2), B (2, 1), states q1, q1 rate>"

@@ -40,14 +40,17 @@ class Linearization(StateMatrices):
     _entries: tuple[Sequence[int], Sequence[int]] = ((), ())  # of q and of qd that are states
 
     def of_mechanism(
-        self, mechanism: Any, of_q: Sequence[int] = (), of_qd: Sequence[int] = ()
+        self,
+        mechanism: Any,
+        of_q: Sequence[int] | None = None,
+        of_qd: Sequence[int] | None = None,
     ) -> Self:
         """The pair, with the mechanism that it is of; of_q, of_qd: entries that are states, by
         default all.
         """
         every = range(mechanism.nv)
         self._mechanism = mechanism
-        self._entries = of_q or every, of_qd or every
+        self._entries = every if of_q is None else of_q, every if of_qd is None else of_qd
         return self
 
     @property
@@ -73,7 +76,8 @@ class Linearization(StateMatrices):
 
     def __repr__(self) -> str:
         A, B = np.asarray(self.A), np.asarray(self.B)
-        if not self.states or A.ndim > 2 or len(A) > MOST_SHOWN or A.dtype == object:
+        is_short = A.ndim == 2 and 0 < len(A) == len(self.states) <= MOST_SHOWN
+        if not (is_short and A.dtype != object and np.isfinite(A).all()):
             states = f", states {', '.join(self.states)}" if self.states else ""
             return f"<{type(self).__name__}: A {A.shape}, B {B.shape}{states}>"
         return f"x' = A x + B u, eigenvalues {_eigenvalues(A)} 1/s\n{self._table(A, B)}"
@@ -104,7 +108,7 @@ def _eigenvalues(A: np.ndarray) -> str:
     """Eigenvalues in their order, conjugate ones once, with rounding left out."""
     values = np.linalg.eigvals(A)
     least = ROUNDING * np.abs(values).max(initial=0.0)
-    kept = [x for x in sorted(values, key=lambda x: (x.real, x.imag)) if x.imag > -least]
+    kept = [x for x in sorted(values, key=lambda x: (x.real, x.imag)) if x.imag >= -least]
     return ", ".join(_complex(x, least) for x in kept)
 
 
