@@ -81,15 +81,16 @@ def misfit(function: Callable[..., Any], arguments: Sequence[Any], named: Mappin
     try:
         signature.bind(*arguments, **named)
     except TypeError as error:
-        names = [name for name in signature.parameters if name != "self"]
-        return f"{_outline(function, signature)}: {_fault(str(error), names, named)}"
+        return f"{_outline(function, signature)}: {_fault(str(error), signature, named)}"
     return ""
 
 
-def _fault(said: str, names: Sequence[str], named: Mapping[str, Any]) -> str:
-    """Why a call does not fit arguments of these names; `said`: Python's words."""
+def _fault(said: str, signature: inspect.Signature, named: Mapping[str, Any]) -> str:
+    """Why a call does not fit the arguments of a function; `said`: Python's words."""
+    takes_all = any(p.kind is p.VAR_KEYWORD for p in signature.parameters.values())
+    names = [name for name in signature.parameters if name != "self"]
     for name in named:
-        if name not in names:
+        if name not in names and not takes_all:
             near = meant(name, names)
             hint = f"Did you mean {near!r}?" if near else f"It takes {', '.join(names)}."
             return f"it has no argument {name!r}. {hint}"

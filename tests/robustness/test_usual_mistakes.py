@@ -43,6 +43,7 @@ def test_an_argument_of_another_name_is_told(other, here):
     (lambda: da.forward_dynamics(ARM, Q, Q, u=Q), r"forward_dynamics\(.*\): it has no argument 'u'. Did you mean 'tau'\?"),
     (lambda: da.Body("b", m=1), r"Body\(name, ...\): it has no argument 'm'. Did you mean 'mass'\?"),
     (lambda: da.Joint("j", da.Fixed(), "a", zzz="b"), r"it has no argument 'zzz'. It takes name, type, parent, child,"),
+    (lambda: da.resume(ARM, t=1.0), r"resume\(mechanism, store, ...\): missing a required argument: 'store'."),
     (lambda: da.Mechanism([], []), r"Mechanism\(name, bodies, joints, ...\): missing a required argument: 'joints'."),
 ])
 def test_a_call_that_does_not_fit_names_its_arguments(call, message):
