@@ -18,8 +18,8 @@ import pytest
 import dalembert as da
 from dalembert import cli, data
 from dalembert.commandline import VectorError
-from dalembert.commandline.output import safe
 from dalembert.commandline.typed_vectors import typed_vector
+from dalembert.displays import visible
 from dalembert.reports.identities import identities
 
 PANDA, UR5 = str(data.path("panda")), str(data.path("ur5"))
@@ -238,7 +238,7 @@ def test_names_may_be_typed_as_tables_and_errors_show_them():
 
     assert typed("a\nb=1") == [1, 0, 0, 0, 0, 0] and typed(r"a\nb=1") == [0, 1, 0, 0, 0, 0]      # the name that is so
     assert typed(r"c\td=e=2, \u043f\u043b\u0435\u0447\u043e=3") == [0, 0, 2, 3, 0, 0]
-    assert typed(safe(names[4]) + "=4," + repr(names[5])[1:-1] + "=5") == [0, 0, 0, 0, 4, 5]
+    assert typed(visible(names[4]) + "=4," + repr(names[5])[1:-1] + "=5") == [0, 0, 0, 0, 4, 5]
     assert typed(repr(names[4])[1:-1] + "=4") == [0, 0, 0, 0, 4, 0]
     with pytest.raises(VectorError, match="gives .* twice"):
         typed("c\td=e=1," + r"c\td=e=2")
@@ -348,7 +348,7 @@ def test_any_name_in_any_locale_is_literal(tmp_path, locale):
 
 
 def test_escapes_of_a_hostile_file_do_not_reach_the_terminal():
-    assert safe("a\x1b[2J\nb\u202e") == r"a\x1b[2J\nb\u202e"
+    assert visible("a\x1b[2J\nb\u202e") == r"a\x1b[2J\nb\u202e"
 
 
 @pytest.mark.skipif(os.name != "posix", reason="needs POSIX pipes, signals and terminals")

@@ -12,6 +12,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from dalembert.displays import visible
+
 UNWRAPPED = 100_000  # columns of an output that is not a terminal: nothing is wrapped there
 GAP = 2  # spaces between columns
 STYLES = {"error": "red", "warning": "yellow", "note": "dim", "PASS": "green", "FAIL": "bold red"}
@@ -23,23 +25,14 @@ def console(stream: TextIO) -> Console:
     return Console(file=stream, width=width, markup=False, emoji=False, highlight=False)
 
 
-def safe(text: object) -> str:
-    """Text of a file as one line: line breaks, escapes and other invisible characters are spelled
-    out.
-    """
-    return "".join(
-        c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in str(text)
-    )
-
-
 def line(out: Console, text: object = "", style: str = "") -> None:
     """Print a line, which a terminal may break but this program does not."""
-    out.print(Text(safe(text), style=style), soft_wrap=True)
+    out.print(Text(visible(text), style=style), soft_wrap=True)
 
 
 def message(out: Console, severity: str, text: object) -> None:
     """The line 'severity: text'."""
-    out.print(Text.assemble((f"{severity}: ", STYLES[severity]), safe(text)), soft_wrap=True)
+    out.print(Text.assemble((f"{severity}: ", STYLES[severity]), visible(text)), soft_wrap=True)
 
 
 def say(severity: str, text: object) -> None:
@@ -90,7 +83,7 @@ class TableColumn(NamedTuple):
 
 def left(title: str, cells: Sequence[object], style: str = "") -> TableColumn:
     """A column of texts, aligned to the left."""
-    return TableColumn(title, [safe(c) for c in cells], False, style)
+    return TableColumn(title, [visible(c) for c in cells], False, style)
 
 
 def show_table(out: Console, keys: Sequence[TableColumn], columns: Sequence[TableColumn]) -> None:

@@ -10,8 +10,8 @@ from dalembert.commandline.application import UsageError
 from dalembert.commandline.output import (
     line,
     message,
-    safe,
 )
+from dalembert.displays import visible
 from dalembert.errors import DalembertError
 from dalembert.model.findings import Finding
 from dalembert.readers.load import content_of
@@ -71,7 +71,9 @@ def _summary(repair: Repair, written: Path | None) -> str:
         return f"nothing repaired, {_left(repair)}" if repair.left else "nothing to repair"
     count = len(repair.changes)
     changed = f"{count} change{'s' * (count != 1)}"
-    where = f"written to {safe(written)}" if written else "nothing written: -o FILE or --write does"
+    where = (
+        f"written to {visible(written)}" if written else "nothing written: -o FILE or --write does"
+    )
     return f"{changed}, {_left(repair)}; {where}"
 
 

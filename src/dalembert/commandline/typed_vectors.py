@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 
 from dalembert.commandline import VectorError
-from dalembert.commandline.output import safe
+from dalembert.displays import visible
 from dalembert.errors import DalembertError, UnknownNameError
 from dalembert.model.mechanism import Mechanism
 from dalembert.model.numbers import Literal
@@ -128,8 +128,8 @@ def _spellings(names: Sequence[str]) -> dict[str, str]:
         text: name
         for name in names
         for text in (
-            safe(name),
-            safe(name).encode("ascii", "backslashreplace").decode(),
+            visible(name),
+            visible(name).encode("ascii", "backslashreplace").decode(),
             repr(name)[1:-1],
         )
     }
