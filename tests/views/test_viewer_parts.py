@@ -253,6 +253,15 @@ def test_a_viewer_is_of_this_machine_and_ends(states):
         assert f'src="{viewer.url}"' in viewer._repr_html_()
         viewer.seek(0.4)
         np.testing.assert_allclose(viewer.state.q, states.q[0][-1])
+        with viewer.lock:                                        # the newest of several wishes counts
+            viewer._slider_moved(viewer.sliders.coordinates[0], 5.0)
+            viewer.clock.seek(0.2)
+            viewer._seek()
+        for _ in range(500):
+            if viewer.is_sought:
+                time.sleep(0.01)
+        with viewer.lock:
+            assert viewer.state.t == pytest.approx(0.2)
         viewer.update([0.1, 0.2])
         np.testing.assert_allclose(viewer.state.tau, da.gravity_vector(states.mechanism, [0.1, 0.2]))
         with pytest.raises(da.ShapeError):

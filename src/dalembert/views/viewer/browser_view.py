@@ -289,12 +289,14 @@ class Viewer:
                 control.on_update(lambda _: self._seek())
 
     def _seek(self) -> None:
-        """Let the worker show the run at the time of the clock."""
+        """Let the worker show the run at the time of the clock, whatever a slider wanted before."""
+        self.wanted = None
         self.is_sought = True
         self.changed.set()
 
     def _slider_moved(self, coordinate: SliderCoordinate, value: float) -> None:
         """Remember the newest value of a slider; the worker moves there."""
+        self.is_sought = False
         self.wanted = (coordinate, value)
         self.changed.set()
 
@@ -310,8 +312,9 @@ class Viewer:
             if not self.is_open:
                 return
             with self.lock, self._told():
-                if self.wanted is not None:
-                    self._follow_slider()
+                wanted, self.wanted = self.wanted, None
+                if wanted is not None:
+                    self._follow_slider(*wanted)
                 elif self.clock is not None and (is_playing or self.is_sought):
                     self.is_sought = False
                     self._go_to(self.clock.advance())
@@ -337,9 +340,7 @@ class Viewer:
                 text = f"the viewer of {self.mechanism.name!r} could not show a state: {fault}"
                 warnings.warn(text, DalembertWarning, stacklevel=2)
 
-    def _follow_slider(self) -> None:
-        assert self.wanted is not None
-        (coordinate, value), self.wanted = self.wanted, None
+    def _follow_slider(self, coordinate: SliderCoordinate, value: float) -> None:
         if self.clock is not None:
             self.clock.play(False)
         q, is_there = moved(self.stage.mechanism, self.state.q, coordinate, value)
