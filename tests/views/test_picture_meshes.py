@@ -102,6 +102,8 @@ def test_coarser_surfaces_keep_shapes_and_edges():
     vertices, faces = coarser((roof, square), 100)
     assert len(faces) <= 100
     np.testing.assert_allclose(vertices[:, 2], -np.abs(vertices[:, 0] - 0.5), atol=0.01)
+    far = np.concatenate([np.full((70_000, 3), 1e9), roof])               # vertices of no triangle
+    assert all(map(np.array_equal, coarser((far, square + 70_000), 100), (vertices, faces)))
     nothing = np.zeros((3, 3)), np.array([[0, 1, 2]])
     assert [len(coarser(surface, 5)[1]) for surface in (nothing, (nothing[0][:0], nothing[1][:0]))] == [0, 0]
 

@@ -19,7 +19,8 @@ CELLS = 2**20  # along an axis: three numbers of cells fit an integer
 
 
 def coarser(triangles: Triangles, most: int) -> Triangles:
-    """The surface with its equal corners as one, and with so many triangles at most.
+    """The surface with its equal corners as one, without vertices of no triangle, and with so many
+    triangles at most.
 
     Examples
     --------
@@ -32,7 +33,11 @@ def coarser(triangles: Triangles, most: int) -> Triangles:
     True
     """
     vertices, faces = triangles
-    size = float(np.ptp(vertices, axis=0).max()) if len(faces) else 0.0
+    if not len(faces):
+        return vertices, faces
+    used, faces = np.unique(faces, return_inverse=True)
+    vertices, faces = vertices[used], faces.reshape(-1, 3)
+    size = float(np.ptp(vertices, axis=0).max())
     if size == 0:
         return vertices, faces[:0]
     cell = SAME * size
