@@ -14,24 +14,18 @@ from dalembert.errors import (
 )
 from dalembert.model.mechanism import Mechanism
 from dalembert.model.numbers import as_float
-from dalembert.model.parts import Body
 from dalembert.model.visuals import Visual
 from dalembert.readers.mesh_folders import MeshError
-from dalembert.views.figures.plain_numbers import (
-    numbers_of,
-    pose_of,
-)
 from dalembert.views.meshes.coarsening import coarser
 from dalembert.views.meshes.mesh_files import (
     MeshFiles,
     MeshPart,
     coarser_part,
 )
-from dalembert.views.solids.solid_data import (
-    COLOURS,
-    Colour,
+from dalembert.views.meshes.mesh_surfaces import (
+    MeshSurface,
+    mesh_surfaces,
 )
-from dalembert.views.solids.triangles import Triangles
 
 FINEST = 5000  # triangles of a part of a mesh that are kept
 FEWEST = 40  # triangles of a part of a mesh, whatever its share
@@ -40,14 +34,6 @@ MOST_BYTES = 48 * 2**20  # of the files of a picture
 
 MeshKey = tuple[Path, int, int, tuple[float, ...]]
 _KEPT: dict[MeshKey, tuple[MeshPart, ...]] = {}
-
-
-class MeshSurface(NamedTuple):
-    """A part of a mesh in one colour."""
-
-    body: str
-    triangles: Triangles  # in the axes of the body [m]
-    colour: Colour
 
 
 class PictureMeshes(NamedTuple):
@@ -71,7 +57,7 @@ def picture_meshes(mechanism: Mechanism, most: int) -> PictureMeshes:
     remarks: list[str] = []
     try:
         for body in mechanism.bodies:
-            surfaces += _of_body(body, files)
+            surfaces += mesh_surfaces(body, lambda visual: _parts(visual, files))
     except DalembertError as error:  # a library is not installed
         surfaces.clear()
         remarks.append(str(error))
@@ -83,37 +69,16 @@ def picture_meshes(mechanism: Mechanism, most: int) -> PictureMeshes:
     return PictureMeshes(_shared(surfaces, most), shown, tuple(remarks))
 
 
-def _of_body(body: Body, files: MeshFiles) -> list[MeshSurface]:
-    """Surfaces of the meshes of a body."""
-    surfaces = []
-    for visual in body.visuals:
-        if not (visual.seen and visual.kind == "mesh"):
-            continue
-        pose = pose_of(visual.origin)
-        for part in _parts(visual, files):
-            vertices = part.vertices @ pose[:3, :3].T + pose[:3, 3]
-            colour = _colour(part, visual)
-            surfaces.append(MeshSurface(body.name, (vertices, part.faces), colour))
-    return surfaces
-
-
-def _colour(part: MeshPart, visual: Visual) -> Colour:
-    """The colour of a part in its file, else of its visual, else that of shapes without one."""
-    if part.colour is None and visual.colour is None:
-        return COLOURS["given"]
-    red, green, blue, opacity = numbers_of(part.colour or visual.colour or ()).tolist()
-    return red, green, blue, opacity
-
-
 def _parts(visual: Visual, files: MeshFiles) -> tuple[MeshPart, ...]:
     """Coarse parts of a mesh; of a file that has not changed they are kept."""
     key = _key(visual, files)
-    if key is not None and key in _KEPT:
-        return _KEPT[key]
+    kept = None if key is None else _KEPT.get(key)
+    if kept is not None:
+        return kept
     parts = tuple(coarser_part(part, FINEST) for part in files.parts(visual))
     if key is not None and parts:
         while len(_KEPT) >= MOST_KEPT:
-            _KEPT.pop(next(iter(_KEPT)))
+            _KEPT.pop([*_KEPT][0], None)  # other threads may keep meshes as well
         _KEPT[key] = parts
     return parts
 

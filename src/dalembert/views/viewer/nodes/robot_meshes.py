@@ -12,16 +12,11 @@ import numpy as np
 
 from dalembert.model.findings import Finding
 from dalembert.model.mechanism import Mechanism
-from dalembert.model.numbers import as_float
-from dalembert.model.parts import Body
-from dalembert.views.figures.plain_numbers import pose_of
 from dalembert.views.meshes.mesh_files import MeshFiles
+from dalembert.views.meshes.mesh_surfaces import mesh_surfaces
 from dalembert.views.solids.body_solids import solids_of
 from dalembert.views.solids.joint_shapes import Ranges
-from dalembert.views.solids.solid_data import (
-    COLOURS,
-    Colour,
-)
+from dalembert.views.solids.solid_data import Colour
 from dalembert.views.solids.triangles import triangles_of
 from dalembert.views.viewer.nodes.creases import creased
 
@@ -53,36 +48,20 @@ def robot_meshes(
     files = MeshFiles(mechanism.file, mesh_folders)
     index = {body.name: k for k, body in enumerate(mechanism.bodies)}
     parts: list[BodyMesh] = []
-    missing: set[str] = set()
     for body in mechanism.bodies:
-        found, is_whole = _of_files(body, index[body.name], files)
-        parts += found
-        if not is_whole:
-            missing.add(body.name)
+        for surface in mesh_surfaces(body, files.parts):
+            vertices, faces = creased(*surface.triangles)
+            parts.append(BodyMesh(index[body.name], vertices, faces, surface.colour))
+    shown = {part.body for part in parts}
     bent = {body.name for body in mechanism.elastic_bodies}
     for solid in solids_of(mechanism, ranges):
         if solid.kind == "mesh" or solid.role == "beam" and solid.body in bent:
             continue  # drawn above; beams that bend are tubes of their own
-        if solid.role == "fallback" and solid.body not in missing:
+        if solid.role == "fallback" and index[solid.body] in shown:
             continue
         vertices, faces = triangles_of(solid, SIDES)
         parts.append(BodyMesh(index[solid.body], vertices, faces, solid.colour))
     return _joined(parts), files.findings()
-
-
-def _of_files(body: Body, index: int, files: MeshFiles) -> tuple[list[BodyMesh], bool]:
-    """Meshes of the files of a body, and whether any of its files could be shown."""
-    found: list[BodyMesh] = []
-    visuals = [visual for visual in body.visuals if visual.seen and visual.kind == "mesh"]
-    for visual in visuals:
-        pose = pose_of(visual.origin)
-        given = None if visual.colour is None else tuple(map(as_float, visual.colour))
-        for part in files.parts(visual):
-            vertices, faces = creased(part.vertices, part.faces)
-            vertices = vertices @ pose[:3, :3].T + pose[:3, 3]
-            colour = _four(part.colour or given or COLOURS["given"])
-            found.append(BodyMesh(index, vertices, faces, colour))
-    return found, bool(found) or not visuals
 
 
 def corners(meshes: Iterable[BodyMesh]) -> tuple[np.ndarray, np.ndarray]:
@@ -95,11 +74,6 @@ def corners(meshes: Iterable[BodyMesh]) -> tuple[np.ndarray, np.ndarray]:
         boxes.append(low + choice * (high - low))
         bodies += [mesh.body] * 8
     return np.concatenate(boxes or [np.zeros((0, 3))]), np.array(bodies, dtype=int)
-
-
-def _four(colour: tuple[float, ...]) -> Colour:
-    red, green, blue, opacity = colour
-    return red, green, blue, opacity
 
 
 def _joined(parts: Iterable[BodyMesh]) -> list[BodyMesh]:
