@@ -8,6 +8,7 @@ import pytest
 
 import dalembert as da
 from dalembert.views.figures.posture import posture
+from dalembert.views.pictures.drawn_shapes import Fineness
 from dalembert.views.solids.body_solids import solids_of
 from dalembert.views.solids.solid_data import Solid
 from dalembert.views.solids.triangles import triangles_of
@@ -196,3 +197,8 @@ def test_slides_of_a_body_that_floats_in_a_plane_have_no_rails():
     assert {s.role for s in solids_of(mover)} == {"body"}
     gantry = replace(mover, bodies=(mover.bodies[0], da.Body("between", 1.0), mover.bodies[2]))
     assert sum(s.role == "rail" for s in solids_of(gantry)) == 2
+
+
+def test_round_solids_of_any_number_have_sides():
+    fineness = Fineness(((2, 24), (4, 8)), 100)
+    assert [fineness.sides_of(count) for count in (2, 3, 5)] == [24, 8, 8]

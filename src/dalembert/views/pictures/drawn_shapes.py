@@ -40,14 +40,16 @@ class DrawnShape(NamedTuple):
 
 
 class Fineness(NamedTuple):
-    """Sides of round solids, (most solids, sides) in ascending order; triangles of all meshes."""
+    """Sides of round solids, (most solids, sides) in ascending order, of which the last serves for
+    more; triangles of all meshes.
+    """
 
     sides: Sequence[tuple[int, int]]
     mesh_faces: int
 
     def sides_of(self, count: int) -> int:
         """Sides of each of so many solids."""
-        return next(sides for most, sides in self.sides if count <= most)
+        return next((sides for most, sides in self.sides if count <= most), self.sides[-1][1])
 
 
 class DrawnShapes(NamedTuple):

@@ -51,22 +51,21 @@ def joint_solids(
     mechanism: Mechanism, sizes: Proportions, ranges: Ranges | None = None
 ) -> Iterator[Solid]:
     """Shapes of all joints; `ranges` are displacements [m] that rails must cover, by joint."""
+    gliding = _between_slides(mechanism)
     for joint in mechanism.joints:
-        if isinstance(joint.type, WITHOUT) or _is_gliding(mechanism, joint):
+        is_gliding = isinstance(joint.type, Prismatic) and gliding & {joint.parent, joint.child}
+        if isinstance(joint.type, WITHOUT) or is_gliding:
             continue
         yield from _shape(mechanism, sizes, joint, (ranges or {}).get(joint.name))
 
 
-def _is_gliding(mechanism: Mechanism, joint: Joint) -> bool:
-    """Whether a slide is a coordinate of a body in the plane or in space: between it and another slide
-    is nothing, as files have it that give a body several joints.
+def _between_slides(mechanism: Mechanism) -> set[str]:
+    """Bodies without mass between two slides, which are coordinates of a body in the plane or in space:
+    files have them that give a body several joints.
     """
-    slides = [other for other in mechanism.joints if isinstance(other.type, Prismatic)]
-    if joint not in slides:
-        return False
-    between = {other.parent for other in slides} & {other.child for other in slides}
-    empty = {name for name in between if as_float(mechanism.body(name).mass) <= 0}
-    return joint.parent in empty or joint.child in empty
+    slides = [joint for joint in mechanism.joints if isinstance(joint.type, Prismatic)]
+    between = {joint.parent for joint in slides} & {joint.child for joint in slides}
+    return {name for name in between if as_float(mechanism.body(name).mass) <= 0}
 
 
 def thickness(mechanism: Mechanism, sizes: Proportions, joint: Joint) -> float:
