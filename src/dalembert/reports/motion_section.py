@@ -154,7 +154,7 @@ def _limit_table(peaks: Sequence[LimitPeak]) -> Markup:
         ReportColumn("joint", lambda p: p.name),
         ReportColumn("limit", lambda p: NOUNS[p.kind]),
         ReportColumn("in the run", lambda p: f"{number(p.value)} {p.unit}", True),
-        ReportColumn("at most", lambda p: f"{number(p.limit)} {p.unit}", True),
+        ReportColumn("bound", lambda p: f"{number(p.limit)} {p.unit}", True),
         ReportColumn("used", _used, True),
         ReportColumn("verdict", lambda p: verdict(not p.is_passed, "kept", "passed")),
     ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
-from itertools import combinations_with_replacement
+from itertools import combinations_with_replacement, islice
 from math import isqrt
 from typing import Any
 
@@ -54,7 +54,7 @@ def _as_product(form: Sum, power: int, is_rate: Callable[[Any], bool]) -> Term:
 
 def _rates_apart(form: Sum, is_rate: Callable[[Any], bool]) -> Term | None:
     """A sum as the product of a sum of velocities and one of other factors; None if it is none."""
-    terms = list(_multiplied_out(form.terms))
+    terms = list(islice(_multiplied_out(form.terms), MOST + 1))
     if not FEWEST <= len(terms) <= MOST:
         return None
     products = as_products(terms, lambda factor: not is_rate(factor))

@@ -96,8 +96,10 @@ class PanelData:
         self.t = run.times[None, :, None]
         self.unit_q: Sequence[str] = self.system.coordinate_units
         self.unit_qd: Sequence[str] = self.system.velocity_units
-        ranges = np.ptp(np.nan_to_num(drawn(run, run.q)), axis=1).max(axis=0)
-        self.groups = alike(self.system, self.unit_q, self.unit_qd, ranges if liveliest else None)
+        ranges = None
+        if liveliest:
+            ranges = np.ptp(np.nan_to_num(drawn(run, run.q)), axis=1).max(axis=0)
+        self.groups = alike(self.system, self.unit_q, self.unit_qd, ranges)
         self.reference: FollowedReference | None = reference_of(run)
         self.bounds: JointBounds = bounds_of(self.system)
 
