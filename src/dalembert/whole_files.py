@@ -40,7 +40,8 @@ def whole_file(path: Path, encoding: str = "utf-8") -> Iterator[TextIO]:
         with target.open("w", encoding=encoding, newline="") as out:
             yield out
         return
-    if target.exists() and not os.access(target, os.W_OK):  # a folder lets it be replaced all the same
+    # its folder would let it be replaced all the same
+    if target.exists() and not os.access(target, os.W_OK):
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
     fresh = target.with_name(f".{secrets.token_hex(8)}.new")
     try:
