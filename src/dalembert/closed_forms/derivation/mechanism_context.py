@@ -127,15 +127,7 @@ class MechanismContext(DerivationContext):
         self.parameters: list[Parameter] = []
         self.nothing: set[str] = set()
         self._raw = Polynomials(Ring())  # of the parameters that base parameters are made of
-        try:
-            self._derive()
-        except (NotPolynomial, TooLarge) as error:
-            if not has_exact_moments(self.tree):  # at the nodes of the compiled functions, then
-                self.tree = tree_of(selection.mechanism, self._number)
-            self.why_factored = str(error).rstrip(".")
-            self.minimal = not self.grouped
-            # without parameters where a constant placement is no polynomial
-            self.grouped = self.grouped and bool(self.parameters)
+        self._derive_or_factor()
 
         if mechanism.constraints:
             self.rows = self._constrained()
@@ -186,6 +178,18 @@ class MechanismContext(DerivationContext):
         return sorted(self.symbols, key=place)
 
     # --- polynomials ---
+
+    def _derive_or_factor(self) -> None:
+        """Derive the equations as polynomials, or say why they are factored."""
+        try:
+            self._derive()
+        except (NotPolynomial, TooLarge) as error:
+            if not has_exact_moments(self.tree):  # at the nodes of the compiled functions, then
+                self.tree = tree_of(self.selection.mechanism, self._number)
+            self.why_factored = str(error).rstrip(".")
+            self.minimal = not self.grouped
+            # without parameters where a constant placement is no polynomial
+            self.grouped = self.grouped and bool(self.parameters)
 
     def _derive(self) -> None:
         """Derive the equations; with base parameters where inertias are grouped."""
