@@ -1,5 +1,5 @@
-"""Objects as users see them: functions behind methods of objects below them, a table that `dalembert.views`
-fills; names in letters that can be seen, and short texts of dataclasses.
+"""Objects as users see them: functions behind methods of objects below them, a table that
+`dalembert.views` fills; names in letters that can be seen, and short texts of dataclasses.
 """
 
 from __future__ import annotations
@@ -51,7 +51,9 @@ def in_notebook(name: str, thing: Any) -> str | None:
 
 
 def brief_repr(self: Any) -> str:
-    """`__repr__` of dataclasses: fields that are not at their defaults, large arrays by their shapes."""
+    """`__repr__` of dataclasses: fields that are not at their defaults, large arrays by their
+    shapes.
+    """
     shown = []
     for field in fields(self):
         value = getattr(self, field.name)

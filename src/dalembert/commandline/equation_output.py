@@ -38,7 +38,8 @@ def show(
     budget: int,
     formulation: str,
 ) -> None:
-    """Print closed forms, or write a document if there is a file. All of them as text have a legend.
+    """Print closed forms, or write a document if there is a file. All of them as text have a
+    legend.
 
     Raises
     ------

@@ -12,7 +12,8 @@ from dalembert.commandline.loading import existing, load
 File = Annotated[
     Path,
     Argument(
-        "Robot file: URDF, MJCF, SDF or TOML; or the name of an embedded robot, as `dalembert robots` lists.",
+        "Robot file: URDF, MJCF, SDF or TOML; or the name of an embedded robot, as "
+        "`dalembert robots` lists.",
         "FILE",
         existing,
     ),

@@ -1,4 +1,4 @@
-"""Tables of what takes a mechanism as a system: elastic bodies, constraints, freedoms, quantities."""
+"""Tables of a mechanism as a system: elastic bodies, constraints, freedoms, quantities."""
 
 from __future__ import annotations
 

@@ -48,8 +48,8 @@ def typed_vector(
     if len(values) != len(names):
         listed = ", ".join(names[:MAX_SHOWN]) + (", ..." if len(names) > MAX_SHOWN else "")
         raise VectorError(
-            f"{option} has {len(values)} number{'s' * (len(values) != 1)}, expected {len(names)}: mechanism "
-            f"{mechanism.name!r} has {listed}.",
+            f"{option} has {len(values)} number{'s' * (len(values) != 1)}, expected {len(names)}: "
+            f"mechanism {mechanism.name!r} has {listed}.",
             option,
         )
     return np.array(values, dtype=float)

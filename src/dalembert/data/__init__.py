@@ -91,7 +91,9 @@ def resolved(file: Path) -> Path:
 
 
 def better_name(file: Path) -> str | None:
-    """Name here of a robot of another project, whose file may name it 'physics'; None of other files."""
+    """Name here of a robot of another project, whose file may name it 'physics'; None of other
+    files.
+    """
     return next(
         (name for name, robot in ROBOTS.items() if robot.origin != OWN and file == path(name)), None
     )

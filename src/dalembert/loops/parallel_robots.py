@@ -100,8 +100,8 @@ def delta_robot(
 ) -> Assembly:
     """Delta robot: three driven arms, and pairs of rods that carry a platform below without turning.
 
-    Joints are platform (free), and the driven arm1, arm2, arm3: positive angles lower. Each rod is a
-    distance; the six of them leave the platform three freedoms.
+    Joints are platform (free), and the driven arm1, arm2, arm3: positive angles lower. Each rod is
+    a distance; the six of them leave the platform three freedoms.
 
     Parameters
     ----------

@@ -138,7 +138,7 @@ def several(values: Any, name: str, expected: str) -> tuple[Any, ...]:
 def checked_vector(
     values: Any, length: int, name: str, angle: bool = False, entries: str = ""
 ) -> tuple[Number, ...]:
-    """A tuple of `length` numbers, or an error that names the vector and says what `entries` are."""
+    """A tuple of `length` numbers, or an error that names the vector and its `entries`."""
     meaning = entries and f": {entries}"
     values = several(values, name, f"{length} numbers{meaning}")
     if len(values) != length:

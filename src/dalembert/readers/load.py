@@ -140,8 +140,8 @@ def _read(source: Any, options: ReadingOptions) -> Mechanism:
 
 
 def _floating(mechanism: Mechanism) -> Mechanism:
-    """The mechanism with its base on a free joint; as it is, where all that hangs on a world without
-    mass floats already.
+    """The mechanism with its base on a free joint; as it is, where all that hangs on a world
+    without mass floats already.
 
     Raises
     ------

@@ -94,7 +94,7 @@ class ReadFile:
         return bodies, joints
 
     def findings(self) -> Iterator[Finding]:
-        """All that is said about the file: its remarks, content that is not used, angles and noise."""
+        """All findings about the file: its remarks, content that is not used, angles and noise."""
         yield from self.remarks
         yield from self.unread.findings()
         if self.angles:

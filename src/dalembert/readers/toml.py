@@ -102,7 +102,8 @@ def read(data: bytes, file: str, options: ReadingOptions) -> Mechanism:
     """Mechanism of a TOML file; see `formats.Reader`."""
     if options.angle_tolerance != SNAP:
         raise ReadError(
-            'angle_tolerance= is for URDF, MJCF and SDF files; in TOML write multiples of pi as "pi/2".',
+            "angle_tolerance= is for URDF, MJCF and SDF files; in TOML write multiples of pi as "
+            '"pi/2".',
             file,
         )
     mechanism = read_toml(data, file)

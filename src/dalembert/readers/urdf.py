@@ -104,7 +104,8 @@ def read_urdf(
     robot = document.root
     if robot.tag != "robot":
         raise robot.error(
-            f"the root element is <{robot.tag[:60]}>, expected <robot> of URDF, <mujoco> of MJCF, or <sdf>."
+            f"the root element is <{robot.tag[:60]}>, expected <robot> of URDF, <mujoco> of MJCF, "
+            "or <sdf>."
         )
     refuse_xacro(document, file)
     read_file = UrdfFile(file, angle_tolerance if exact_angles else None, document.remarks)

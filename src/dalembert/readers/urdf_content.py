@@ -148,7 +148,7 @@ class UrdfContent:
                 self.unread.leave(label, element.source, "warning")
 
     def _unknown(self, parent: Element, child: Element) -> None:
-        """Remember an unknown child, and the mechanics inside; shapes have a reader of their own."""
+        """Remember an unknown child, and the mechanics inside; shapes have their own reader."""
         at_home = parent.tag in NOT_DYNAMICS.get(child.tag, ())
         for inside in _mechanics(child, at_home):
             label = f"<{inside.tag}> in <{child.tag[:60]}>"

@@ -107,7 +107,7 @@ def _released(mechanism: Mechanism, start: np.ndarray, t: float) -> tuple[Any, s
 
 
 def _brakes(mechanism: Mechanism, run: Any) -> np.ndarray:
-    """Forces of drives for each unit of speed (nv,) that hold the weight at a share of the limits."""
+    """Forces of drives per unit of speed (nv,) that hold the weight at a share of the limits."""
     limits = velocity_limits(mechanism)
     weight = np.abs(newton_euler.gravity_vector(mechanism, run.q)).max(axis=0)
     total = max(float(weight.max()), TINY)
@@ -208,7 +208,7 @@ def _within_efforts(mechanism: Mechanism, start: np.ndarray, t: float) -> Sinuso
 
 
 def _waves(mechanism: Mechanism, start: np.ndarray, share: float) -> Sinusoids:
-    """Sinusoids about the start that stay within limits of position and speed, or a share of them."""
+    """Sinusoids about the start within limits of position and speed, or a share of them."""
     speeds = velocity_limits(mechanism)
     speeds = np.where(speeds > 0, speeds, np.inf)  # 0 is written where none is known
     faster = min(FASTER, (FASTEST - 1) / max(mechanism.nv, 1))

@@ -41,8 +41,8 @@ Numbers = Mapping[str, Number | None]
 
 
 class JointElements:
-    """Makes the elements of joints; equalities learn of followers. bare: motors whose rotors have the
-    least mass and moments, which their armature is less.
+    """Makes the elements of joints; equalities learn of followers. bare: motors whose rotors have
+    the least mass and moments, which their armature is less.
     """
 
     def __init__(

@@ -61,7 +61,8 @@ def mjcf_text(mechanism: Mechanism, losses: Losses) -> str:
 
     Joints of several freedoms become several joints of a body, and so do those of bodies without
     mass, which MuJoCo refuses. Coordinates keep their names. Frames become sites; rotors armature;
-    springs of flexible drives fixed tendons; followers, and constraints that MuJoCo has, become its soft equalities.
+    springs of flexible drives fixed tendons; followers, and constraints that MuJoCo has, become its
+    soft equalities.
 
     Raises
     ------

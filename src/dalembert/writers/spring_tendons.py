@@ -1,10 +1,10 @@
-"""Flexible drives as MuJoCo has them: the motor on a body of its own, and between the coordinates of
-motor and joint a fixed tendon that is a spring and a damper.
+"""Flexible drives as MuJoCo has them: the motor on a body of its own, and between the coordinates
+of motor and joint a fixed tendon that is a spring and a damper.
 
     tendon length = q - theta,    force = -k (q - theta) - d (qd - thetad)
 
-MuJoCo refuses a rotor without mass. The body of the motor has the least that MuJoCo takes; as much is
-less in its armature.
+MuJoCo refuses a rotor without mass. The body of the motor has the least that MuJoCo takes; as much
+is less in its armature.
 """
 
 from __future__ import annotations

@@ -26,7 +26,8 @@ def common_number(numbers: Sequence[Any]) -> Any:
 
 def readable_number(numbers: Sequence[Any]) -> Any:
     """The number that is best written before parentheses, with the sign of the first: with the
-    numbers that are left it has the fewest fractions, as in g (2/5 - x) in place of 1/5 g (2 - 5 x).
+    numbers that are left it has the fewest fractions, as in g (2/5 - x) in place of
+    1/5 g (2 - 5 x).
     """
     sizes = {1, *(abs(x) for x in numbers if _is_small(x))}
     if all(map(_is_small, numbers)):

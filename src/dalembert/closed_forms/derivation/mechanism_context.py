@@ -168,7 +168,7 @@ class MechanismContext(DerivationContext):
 
     @property
     def in_order(self) -> list[str]:
-        """Symbols in the order in which factors are written: inertial parameters, lengths, gravity."""
+        """Symbols in the order of factors as written: inertial parameters, lengths, gravity."""
 
         def place(name: str) -> tuple[bool, bool]:
             """Place of a symbol by its unit."""

@@ -22,7 +22,8 @@ class StateMatrices(NamedTuple):
 
 
 class Linearization(StateMatrices):
-    """x' = A x + B u about a state, a pair (A, B) in SI units; it prints as a table with eigenvalues.
+    """x' = A x + B u about a state, a pair (A, B) in SI units; it prints as a table with
+    eigenvalues.
 
     x = (step of q, step of qd) in tangent coordinates, u = step of tau.
 

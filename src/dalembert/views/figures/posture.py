@@ -1,4 +1,4 @@
-"""A posture that shows a mechanism well: within limits, with loops closed, links not in one line."""
+"""A posture that shows a mechanism well: within limits, loops closed, links not in one line."""
 
 from __future__ import annotations
 
@@ -55,8 +55,8 @@ def posture(mechanism: Mechanism) -> np.ndarray:
 
 
 def _closed(mechanism: Mechanism, q: np.ndarray) -> np.ndarray:
-    """Coordinates with loops closed, within limits where those of some start are; a search with random
-    starts, which takes long, comes last.
+    """Coordinates with loops closed, within limits where those of some start are; a search with
+    random starts, which takes long, comes last.
     """
     at_rest = np.zeros(mechanism.nv)
     lower, upper = position_limits(mechanism)
@@ -78,8 +78,8 @@ def _closed(mechanism: Mechanism, q: np.ndarray) -> np.ndarray:
 
 
 def _starts(mechanism: Mechanism, q: np.ndarray) -> Iterator[np.ndarray]:
-    """Coordinates to close loops from: as given, neutral, with free bodies and slides raised or lowered
-    from the base, moved a little.
+    """Coordinates to close loops from: as given, neutral, with free bodies and slides raised or
+    lowered from the base, moved a little.
     """
     neutral = np.array(mechanism.neutral(), dtype=float)
     yield q
@@ -116,8 +116,8 @@ def _is_chain(mechanism: Mechanism) -> bool:
 
 
 def _shown(joint: Joint, bend: float) -> float:
-    """The middle of a joint's limits, moved by the bend where links are in line there; the bend where
-    the middle is 0 or no limits are given.
+    """The middle of a joint's limits, moved by the bend where links are in line there; the bend
+    where the middle is 0 or no limits are given.
     """
     lower, upper = joint.limits.lower, joint.limits.upper
     if lower is None or upper is None:

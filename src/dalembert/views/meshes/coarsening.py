@@ -1,5 +1,5 @@
-"""Coarser surfaces: the corners within each cell of a grid become one, at the place that is nearest to
-the planes of their triangles, so that edges stay sharp.
+"""Coarser surfaces: the corners within each cell of a grid become one, at the place that is nearest
+to the planes of their triangles, so that edges stay sharp.
 
 References
 ----------

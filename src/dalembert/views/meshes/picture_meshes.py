@@ -45,7 +45,8 @@ class PictureMeshes(NamedTuple):
 
 
 def picture_meshes(mechanism: Mechanism, most: int) -> PictureMeshes:
-    """Meshes of a mechanism without symbols with so many triangles in all, or `FEWEST` for each part.
+    """Meshes of a mechanism without symbols with so many triangles in all, or `FEWEST` for each
+    part.
 
     Warns
     -----

@@ -1,4 +1,4 @@
-"""All that pictures, pages and films draw of bodies: their solids and meshes as coloured triangles."""
+"""Bodies as pictures, pages and films draw them: solids and meshes as coloured triangles."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ NO_MESHES = PictureMeshes((), frozenset(), ())
 
 
 def _is_drawn(solid: Solid, meshes: PictureMeshes) -> bool:
-    """Whether a solid rides on its body as it is: no mesh, nor in place of one, no beam that bends."""
+    """Whether a solid rides on its body as it is: no mesh, nor in its place, no bent beam."""
     is_hidden = solid.role == "fallback" and solid.body in meshes.bodies
     return solid.kind != "mesh" and solid.role != "beam" and not is_hidden
 

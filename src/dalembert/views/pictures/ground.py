@@ -16,7 +16,7 @@ SUNK = 0.02  # of the size: a mechanism that goes this far below its base stands
 
 
 def height_of(points: np.ndarray, up: np.ndarray) -> float:
-    """Height of the ground [m]: that of the base, or of the lowest place of all that goes deeper."""
+    """Height of the ground [m]: that of the base, or of the lowest place below it."""
     heights = points @ up
     size = float(np.ptp(points, axis=0).max(initial=0.0))
     lowest = float(heights.min(initial=0.0))

@@ -85,8 +85,8 @@ class Painted(NamedTuple):
 def painted(
     surface: ColouredSurface, camera: Camera, across: int = ACROSS, rounds: int = ROUNDS
 ) -> Painted:
-    """Shaded triangles that are seen, from back to front; where they pierce each other in smaller parts,
-    split in so many rounds.
+    """Shaded triangles that are seen, from back to front; where they pierce each other in smaller
+    parts, split in so many rounds.
     """
     corners = surface.vertices[surface.faces]
     normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])

@@ -29,8 +29,8 @@ LOWEST, HIGHEST = 0.03, 0.55  # heights of pedestals, of the size of the motion
 def pedestal_below(
     mechanism: Mechanism, shapes: Sequence[DrawnShape], points: np.ndarray, height: float
 ) -> tuple[DrawnShape, ...]:
-    """A block from the ground up to the base; none where the points (P, 3) that the motion reaches lie
-    in it, or where nothing stands on the base.
+    """A block from the ground up to the base; none where the points (P, 3) that the motion reaches
+    lie in it, or where nothing stands on the base.
     """
     base = mechanism.bodies[0].name
     own = [shape.vertices for shape in shapes if shape.body == base]

@@ -82,8 +82,8 @@ def _weights(parts: int) -> np.ndarray:
 def labels_of(
     anchors: Sequence[Anchor], covered: Covered, lines: Sequence[Area] = ()
 ) -> Iterator[str]:
-    """Texts beside the anchors, or in a column beside the solids where many would cover them; they keep
-    off solids and lines.
+    """Texts beside the anchors, or in a column beside the solids where many would cover them; they
+    keep off solids and lines.
     """
     column = _column(anchors, covered) if len(anchors) > FEW else None
     if column is None:

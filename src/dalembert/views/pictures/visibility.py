@@ -201,8 +201,8 @@ def _hiding(
 
 
 def _ordered(seen: np.ndarray, depths: np.ndarray, hiding: Hiding) -> np.ndarray:
-    """Each triangle before all that hide it; of several that could follow, and in a circle of triangles
-    that hide each other, the farthest.
+    """Each triangle before all that hide it; of several that could follow, and in a circle of
+    triangles that hide each other, the farthest.
     """
     farthest_first = seen[np.argsort(depths[seen], kind="stable")].tolist()
     waits = dict.fromkeys(farthest_first, 0)

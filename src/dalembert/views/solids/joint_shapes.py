@@ -60,8 +60,8 @@ def joint_solids(
 
 
 def _between_slides(mechanism: Mechanism) -> set[str]:
-    """Bodies without mass between two slides, which are coordinates of a body in the plane or in space:
-    files have them that give a body several joints.
+    """Bodies without mass between two slides, which are coordinates of a body in the plane or in
+    space: files have them that give a body several joints.
     """
     slides = [joint for joint in mechanism.joints if isinstance(joint.type, Prismatic)]
     between = {joint.parent for joint in slides} & {joint.child for joint in slides}
@@ -167,8 +167,8 @@ def _rail(joint: Joint, r: float, travel: tuple[float, float]) -> Solid:
 def _travel(
     sizes: Proportions, joint: Joint, travel: tuple[float, float] | None
 ) -> tuple[float, float]:
-    """The way of a slide [m]: its limits, else what is asked for, else a part of the reach; with 0, where
-    the rail is fastened.
+    """The way of a slide [m]: its limits, else what is asked for, else a part of the reach; with 0,
+    where the rail is fastened.
     """
     limits = _limits(joint)
     if limits is not None:

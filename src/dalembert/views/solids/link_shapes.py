@@ -191,7 +191,7 @@ def base_solids(mechanism: Mechanism, sizes: Proportions) -> Iterator[Solid]:
 
 
 def _is_trunk(mechanism: Mechanism, sizes: Proportions) -> bool:
-    """Whether the base is the trunk of a robot, held fast: a body with a mass that carries several."""
+    """Whether the base is the trunk of a robot, held fast: a body with mass that bears several."""
     base = mechanism.bodies[0]
     carried = [joint for joint in mechanism.joints if joint.parent == base.name]
     return len(carried) >= SEVERAL and as_float(base.mass) > 0 and bool(sizes.box(base)[0].any())

@@ -93,8 +93,9 @@ class Proportions:
         return NEAR * self.reach
 
     def box(self, body: Body) -> tuple[np.ndarray, np.ndarray]:
-        """Sides [m] and axes of a body's box, whose sides are 0 where its inertia is that of a body far
-        larger than the mechanism, or lighter than any, as files have it that put 1 for a number unknown.
+        """Sides [m] and axes of a body's box, whose sides are 0 where its inertia is that of a body
+        far larger than the mechanism, or lighter than any, as files have it that put 1 for a number
+        unknown.
         """
         sides, axes = box_of(body)
         is_likely = _is_likely(body, sides, self.skeleton)

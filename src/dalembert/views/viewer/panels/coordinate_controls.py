@@ -126,7 +126,7 @@ def _firsts(mechanism: Mechanism) -> set[str]:
 
 
 def folders_of(coordinates: Sequence[SliderCoordinate]) -> list[SliderFolder]:
-    """Folders of joints, base and deflections; many joints are folded by chains, as arms and legs."""
+    """Folders of joints, base and deflections; many joints are folded by chains, as limbs are."""
     folders = []
     for group, title in FOLDERS.items():
         some = [c for c in coordinates if c.group == group]

@@ -60,7 +60,10 @@ def cursor_html(panel: Panel, t: float) -> str:
         f"position:absolute;left:{100 * axes.right(shown) / WIDTH:.2f}%;"
         f"top:{100 * TOP / HEIGHT:.1f}%;bottom:{100 * BOTTOM / HEIGHT:.1f}%;{CURSOR}"
     )
-    over = f"position:absolute;bottom:100%;left:{EDGE}px;right:{EDGE}px;aspect-ratio:{WIDTH:g}/{HEIGHT:g}"
+    over = (
+        f"position:absolute;bottom:100%;left:{EDGE}px;right:{EDGE}px;"
+        f"aspect-ratio:{WIDTH:g}/{HEIGHT:g}"
+    )
     cursor = element("div", element("div", style=place), style=over)
     values = legend(panel, values_at(panel, t))
     style = f"{STYLE};position:relative;padding:0 {EDGE}px 6px"

@@ -178,7 +178,8 @@ def _table(mechanism: Mechanism, state: ViewedState, terms: Terms) -> str:
         cells = "".join(f'<td style="{CELL}">{number(values[k], 3)}</td>' for values in shown)
         label = f'<td style="padding:1px 6px 1px 0">{html_text(shortened(name))}</td>'
         rows.append(
-            f'<tr>{label}{cells}<td style="opacity:.65;white-space:nowrap">{html_text(units[k])}</td></tr>'
+            f'<tr>{label}{cells}<td style="opacity:.65;white-space:nowrap">'
+            f"{html_text(units[k])}</td></tr>"
         )
     more = _remark(f"and {len(names) - len(rows)} more") if len(names) > len(rows) else ""
     return (
