@@ -11,6 +11,7 @@ import numpy as np
 
 import dalembert as da
 from dalembert.commandline.controllers import controller
+from dalembert.model.limit_vectors import known
 from dalembert.model.mechanism import Mechanism
 
 DURATION, LONGEST = 2.0, 30.0  # of the motion, at least and at most [s]
@@ -49,19 +50,14 @@ def demonstrated(mechanism: Mechanism, start: np.ndarray, goal: np.ndarray) -> D
 def _program(mechanism: Mechanism, start: np.ndarray, goal: np.ndarray) -> tuple[Any, float]:
     """The path, as slow as limits of speed and effort want it, and its duration [s]."""
     step = mechanism.difference(goal, start)
-    times = PEAK_RATE * np.abs(step) / (SHARE * _given(da.velocity_limits(mechanism)))
+    times = PEAK_RATE * np.abs(step) / (SHARE * known(da.velocity_limits(mechanism)))
     duration = float(np.clip(times.max(), DURATION, LONGEST))
-    efforts = _given(da.effort_limits(mechanism))
+    efforts = known(da.effort_limits(mechanism))
     while True:
         path = da.controllers.Quintic([start, start + step], [0.0, duration])
         if duration * STRETCH > LONGEST or (_forces(mechanism, path, duration) < efforts).all():
             return path, duration
         duration *= STRETCH
-
-
-def _given(limits: np.ndarray) -> np.ndarray:
-    """Limits without zeros, which files have where nobody gave them."""
-    return np.where(limits > 0, limits, np.inf)
 
 
 def _forces(mechanism: Mechanism, path: Any, duration: float) -> np.ndarray:

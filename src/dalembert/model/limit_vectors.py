@@ -120,6 +120,18 @@ def position_limits(mechanism: Linkage) -> tuple[VectorArray, VectorArray]:
     return lower, upper
 
 
+def known(limits: VectorArray) -> VectorArray:
+    """Limits of speed or effort (nv,), infinite where they are 0, as files have it that know none.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> known(np.array([2.0, 0.0]))
+    array([ 2., inf])
+    """
+    return np.where(limits > 0, limits, np.inf)
+
+
 def _bounds(joint: Joint, bounds: Any, default: float) -> VectorArray:
     """Bounds of the coordinates of a joint, or infinite ones."""
     if bounds is None:

@@ -13,7 +13,12 @@ from dalembert.controllers import ComputedTorque, Sinusoids
 from dalembert.errors import DalembertError, DalembertWarning
 from dalembert.formulations import newton_euler
 from dalembert.model.joints import Continuous, Free, Prismatic, Revolute
-from dalembert.model.limit_vectors import effort_limits, position_limits, velocity_limits
+from dalembert.model.limit_vectors import (
+    effort_limits,
+    known,
+    position_limits,
+    velocity_limits,
+)
 from dalembert.model.magnitudes import check_magnitudes
 from dalembert.model.mechanism import Mechanism
 from dalembert.model.numbers import as_float
@@ -176,8 +181,7 @@ def _is_underactuated(mechanism: Mechanism) -> bool:
 
 def _within_reach(mechanism: Mechanism, start: np.ndarray) -> np.ndarray:
     """A posture with joints turned, the most loaded first, until drives can hold its weight."""
-    efforts = effort_limits(mechanism)
-    efforts = np.where(efforts > 0, efforts, np.inf)
+    efforts = known(effort_limits(mechanism))
     q = start
     for _ in range(2 * mechanism.nv):
         loads = np.abs(newton_euler.gravity_vector(mechanism, q)) / efforts
@@ -186,9 +190,8 @@ def _within_reach(mechanism: Mechanism, start: np.ndarray) -> np.ndarray:
             break
         tried = np.tile(q, (TRIED, 1))
         lower, upper = (limits[k] for limits in position_limits(mechanism))
-        tried[:, k] = np.linspace(max(lower, q[k] - np.pi), min(upper, q[k] + np.pi), TRIED + 2)[
-            1:-1
-        ]
+        low, high = max(lower, q[k] - np.pi), min(upper, q[k] + np.pi)
+        tried[:, k] = np.linspace(low, high, TRIED + 2)[1:-1]
         loads = np.abs(newton_euler.gravity_vector(mechanism, tried)) / efforts
         q = tried[int(loads.max(axis=1).argmin())]
     return q
@@ -196,8 +199,7 @@ def _within_reach(mechanism: Mechanism, start: np.ndarray) -> np.ndarray:
 
 def _within_efforts(mechanism: Mechanism, start: np.ndarray, t: float) -> Sinusoids:
     """The largest of some sinusoids that needs no more than the limits of effort, if one does."""
-    limits = effort_limits(mechanism)
-    limits = np.where(limits > 0, limits, np.inf)
+    limits = known(effort_limits(mechanism))
     for share in SHARES:
         path = _waves(mechanism, start, share)
         rows = path.values(np.linspace(0.0, t, SAMPLES), 2)
@@ -209,8 +211,7 @@ def _within_efforts(mechanism: Mechanism, start: np.ndarray, t: float) -> Sinuso
 
 def _waves(mechanism: Mechanism, start: np.ndarray, share: float) -> Sinusoids:
     """Sinusoids about the start within limits of position and speed, or a share of them."""
-    speeds = velocity_limits(mechanism)
-    speeds = np.where(speeds > 0, speeds, np.inf)  # 0 is written where none is known
+    speeds = known(velocity_limits(mechanism))
     faster = min(FASTER, (FASTEST - 1) / max(mechanism.nv, 1))
     frequencies = FREQUENCY * (1 + faster * np.arange(mechanism.nv))
     amplitudes = np.zeros(mechanism.nv)
