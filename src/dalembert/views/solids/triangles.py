@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
+from functools import cache
 
 import numpy as np
 
@@ -13,6 +14,7 @@ SIDES = 16  # of a round solid
 CAP = 4  # rings of a hemisphere
 BEVEL = 0.12  # of the smallest side of a box, of the radius of a cylinder
 RING = 2.0  # radii between the rings along a straight part
+SIGNS = np.array(list(itertools.product((-1, 1), repeat=3)))  # of the corners of a box
 
 Triangles = tuple[np.ndarray, np.ndarray]
 
@@ -127,19 +129,23 @@ def _sphere(sizes: Sequence[float], sides: int) -> Triangles:
 
 def _box(sizes: Sequence[float], sides: int) -> Triangles:
     """A box with bevelled edges: each corner is a triangle with a vertex on each of three sides."""
+    return _box_vertices(sizes), _box_faces().copy()
+
+
+def _box_vertices(sizes: Sequence[float]) -> np.ndarray:
+    """Corners (24, 3) on the sides across x, then across y, then across z."""
     half = np.asarray(sizes) / 2
     edge = BEVEL * half.min()
-    signs = np.array(list(itertools.product((-1, 1), repeat=3)))
-    layers = []
-    at = {}
-    for axis in range(3):
-        inward = edge * (np.arange(3) != axis)
-        layers.append(signs * (half - inward))
-        for k, corner in enumerate(signs):
-            at[(axis, *corner)] = 8 * axis + k
-    vertices = np.concatenate(layers)
-    faces = [*_box_sides(at), *_box_edges(at), *_box_corners(at, signs)]
-    return vertices, np.array([_outward(face, vertices) for face in faces])
+    return np.concatenate([SIGNS * (half - edge * (np.arange(3) != axis)) for axis in range(3)])
+
+
+@cache
+def _box_faces() -> np.ndarray:
+    """Faces of every box."""
+    at = {(axis, *sign): 8 * axis + k for axis in range(3) for k, sign in enumerate(SIGNS)}
+    faces = [*_box_sides(at), *_box_edges(at), *_box_corners(at, SIGNS)]
+    vertices = _box_vertices((1.0, 1.0, 1.0))
+    return np.array([_outward(face, vertices) for face in faces])
 
 
 def _box_sides(at: dict[tuple[int, ...], int]) -> list[tuple[int, ...]]:
