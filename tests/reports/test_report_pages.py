@@ -143,6 +143,14 @@ def test_parts_that_cannot_be_had_say_so(make, words, tmp_path):
     assert all(word in text for word in words)
 
 
+@pytest.mark.parametrize("names", [["base"], ["base", "plate"]])
+def test_a_mechanism_that_does_not_move_has_a_report(names, tmp_path):
+    bodies = [da.Body(name, 1.0) for name in names]
+    plate = da.Mechanism("plate", bodies, [da.Joint("glue", da.Fixed(), "base", "plate")][: len(names) - 1])
+    page = Reader(da.report(plate, tmp_path / "x.html", without=["speed"]).read_text(encoding="utf-8"))
+    assert page.ids("section")[:3] == ["model", "findings", "equations"]
+
+
 def test_constraints_and_their_residuals_are_reported(tmp_path):
     loop = da.planar_chain(3).constrained(da.constraints.Closure("pin", da.Spherical(), "tip", ("base", (1.2, 0, 0))))
     text = "".join(Reader(da.report(loop, tmp_path / "x.html", t=0.1, equations=False, without="speed").read_text(encoding="utf-8")).text)

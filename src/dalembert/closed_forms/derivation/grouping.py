@@ -228,6 +228,8 @@ def _numeric(
     There are as many states as it takes: one more adds to the rank wherever columns that were
     dependent are not.
     """
+    if not acting:
+        return np.zeros((0, 0)), []
     states = FEW_STATES
     while True:
         A = _effects(d, columns, acting, states)

@@ -128,7 +128,7 @@ class MechanismVerifier(Verifier):
         rates at the states.
         """
         mass = lever = height = second = 0.0  # sums of m, m r, m |c|, and m r^2 + I
-        bodies = self.mechanism.bodies[1:]
+        bodies = self.mechanism.bodies[1:] or self.mechanism.bodies
         first = placement(self.mechanism, self.q, bodies[0].name)[:, :3, 3]
         for body in bodies:
             T = placement(self.mechanism, self.q, body.name)
