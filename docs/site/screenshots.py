@@ -49,7 +49,7 @@ def viewer(page: Page, run: da.Run) -> None:
     with da.view(run.mechanism, run) as shown:
         page.goto(shown.url)
         page.wait_for_timeout(8000)
-        page.get_by_role("alert").get_by_role("button").click()      # the note on software rendering
+        page.get_by_role("alert").get_by_role("button").click()  # the note on software rendering
         shown.seek(1.1)
         page.wait_for_timeout(4000)
         keep(page.screenshot(timeout=300_000), "viewer.webp")
