@@ -34,6 +34,7 @@ USES = {
     "mjcf": "MJCF files",
     "docs": "building these pages",
     "test": "running the tests",
+    "browser": "tests of pages, beside Chromium",
     "bench": "comparison with other engines",
 }
 COMMANDS = {
@@ -125,9 +126,12 @@ def _megabytes(item: tuple[str, Cost]) -> float:
 
 
 def _listed(sizes: list[tuple[str, float]]) -> str:
-    return ", ".join(
-        f"{name.replace('.libs', ' libraries')} {megabytes:.0f}" for name, megabytes in sizes
-    )
+    return ", ".join(f"{_plain(name)} {megabytes:.0f}" for name, megabytes in sizes)
+
+
+def _plain(name: str) -> str:
+    """A package by its name: libraries beside it, and modules that mypy compiled."""
+    return "mypy" if "__mypyc" in name else name.replace(".libs", " libraries")
 
 
 def _row(extra: str, cost: Cost, base: Cost) -> str:

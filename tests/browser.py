@@ -22,7 +22,7 @@ def chromium():
 @contextmanager
 def browser_session():
     """A headless Chromium, or a skip with the reason."""
-    api = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed (extra test)")
+    api = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed (extra browser)")
     if (path := chromium()) is None:
         pytest.skip("no Chromium on this machine")
     with api.sync_playwright() as playwright:

@@ -19,10 +19,13 @@ if "DALEMBERT_CACHE" not in os.environ:      # compiled code of the tests goes t
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config, items):
-    """Long cases of tests are slow ones."""
+    """Long cases of tests are slow ones; tests that take the fixture `browser` are of the browser."""
     import long_cases
 
     long_cases.mark(config, items)
+    for item in items:
+        if "browser" in item.fixturenames:
+            item.add_marker(pytest.mark.browser)
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -48,19 +51,19 @@ def pytest_collection():
         gc.set_threshold(50_000, 20, 100)
 
 
-OPTIMISED = ("codegen", "compiled", "native", "tracing")      # rooms whose tests are of the code itself
+OF_CODE = ("codegen", "native", "tracing", "compiled/test_dynamics", "compiled/test_extremes", "compiled/test_sources")      # the code itself
 
 
 @pytest.fixture(scope="module", autouse=True)
 def quickly_compiled(request):
     """Code is compiled without LLVM's optimisation and for vectors of two states, in a quarter of the time; the numbers are the same.
 
-    As users run it, in rooms where compiled code itself is tested, and where slow tests are asked for.
+    As users run it, in rooms and files where compiled code itself is tested, and where slow tests are asked for.
     """
     from dalembert.native import cache, kernel
 
-    room = request.path.relative_to(Path(__file__).parent).parts[0]
-    if room in OPTIMISED or "not slow" not in request.config.option.markexpr:
+    file = request.path.relative_to(Path(__file__).parent).as_posix()
+    if file.startswith(OF_CODE) or "not slow" not in request.config.option.markexpr:
         yield
         return
     machine, features = kernel.host()

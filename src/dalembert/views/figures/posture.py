@@ -94,7 +94,7 @@ def _starts(mechanism: Mechanism, q: np.ndarray) -> Iterator[np.ndarray]:
 def _raised(mechanism: Mechanism, q: np.ndarray, sign: float) -> np.ndarray:
     """Coordinates with free bodies above the base, or below, and slides out as far."""
     origins = [pose_of(joint.origin)[:3, 3] for joint in mechanism.joints]
-    height = max(float(np.linalg.norm(origin)) for origin in origins)
+    height = max((float(np.linalg.norm(origin)) for origin in origins), default=1.0)
     gravity = numbers_of(mechanism.gravity)
     up = -gravity / np.linalg.norm(gravity) if gravity.any() else np.array([0.0, 0.0, 1.0])
     raised = q.copy()
