@@ -247,22 +247,23 @@ def _solids(triangles: Painted, window: Window) -> Iterator[str]:
     (ax, ay), (bx, by) = ((corners[:, k] - corners[:, 0]).T for k in (1, 2))
     visible = np.flatnonzero(ax * by != ay * bx)
     keys = [(*c, a) for c, a in zip(colours.tolist(), triangles.colours[:, 3], strict=True)]
-    yield (
-        '<g transform="scale(.1)" fill="currentColor" stroke="currentColor" stroke-width="9" '
-        'stroke-linejoin="round">'
-    )
+    yield '<g transform="scale(.1)" stroke-width="9" stroke-linejoin="round">'
     for key, alike in groupby(visible, key=keys.__getitem__):
         yield _path(key, corners[list(alike)])
     yield "</g>"
 
 
 def _path(key: tuple[float, ...], corners: np.ndarray) -> str:
-    """Triangles (P, 3, 2) of one colour and opacity."""
+    """Triangles (P, 3, 2) of one colour and opacity.
+
+    The colour is written twice, as programs that draw paper do not pass on `currentColor`.
+    """
     red, green, blue, opacity = key
+    colour = f"#{red:02x}{green:02x}{blue:02x}"
     faint = "" if opacity == 1 else f' opacity="{opacity:.2g}"'
     steps = np.concatenate([corners[:, :1], np.diff(corners, axis=1)], axis=1).reshape(-1, 6)
     path = "".join(["M{} {}l{} {} {} {}z".format(*row) for row in steps.tolist()])
-    return f'<path color="#{red:02x}{green:02x}{blue:02x}"{faint} d="{path}"/>'
+    return f'<path fill="{colour}" stroke="{colour}"{faint} d="{path}"/>'
 
 
 # --- frames and names ---
