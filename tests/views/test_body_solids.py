@@ -150,6 +150,8 @@ def test_a_posture_bends_a_chain_within_limits_and_closes_loops():
     limited = da.Mechanism("limited", (da.Body("base"), da.Body("link", 1.0)),
                            (da.Joint("hinge", da.Revolute((0, 0, 1)), "base", "link", limits=da.Limits(-3.0, -1.0)),))
     assert posture(limited) == pytest.approx([-2.0])
+    jaco = da.load("kinova")                     # whose limits have their middle where its links are in line
+    assert np.abs(np.sin(posture(jaco)))[1:3].min() > 0.3
 
 
 def body_of(mass, inertia):
